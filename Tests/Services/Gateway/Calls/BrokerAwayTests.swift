@@ -65,7 +65,10 @@ import Testing
                         try $0.poll(max: 100, timeout: .milliseconds(50), into: &records)
                     }
                     for record in records {
-                        guard let topic = PlazaTopic(rawValue: record.topic) else { continue }
+                        guard let topic = PlazaTopic(rawValue: record.topic) else {
+                            Issue.record("a record of the unknown topic \(record.topic)")
+                            continue
+                        }
                         cluster.answer(TopicRecord(topic, key: "", value: record.value))
                     }
                 }

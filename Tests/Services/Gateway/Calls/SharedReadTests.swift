@@ -20,9 +20,7 @@ import Tokens
 
     /// The caller of a record that asks for the audience list; nil for any other record.
     private static func listCaller(_ record: TopicRecord) -> Caller? {
-        guard record.topic == .audienceInbox, let value = record.value,
-            let input = try? Wire.decode(AudienceInput.self, from: value), case .list(_, _, let caller) = input.command
-        else { return nil }
+        guard let input = record.audienceInput, case .list(_, _, let caller) = input.command else { return nil }
         return caller
     }
 

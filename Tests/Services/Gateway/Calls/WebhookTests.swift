@@ -296,9 +296,7 @@ import Webhooks
             let rejection = ReplyError(reason.code, FakeCluster.gatewayRejectionMessage)
             #expect(outcome == .failure(error: rejection), "\(reason): \(outcome)")
             let forwardedReason: Rejection? = try fixture.cluster.waitForRecord { record in
-                guard let value = record.value, let input = try? Wire.decode(BarrageInput.self, from: value),
-                    case .refused(reason, _) = input.command
-                else { return nil }
+                guard let input = record.barrageInput, case .refused(reason, _) = input.command else { return nil }
                 return reason
             }
             #expect(forwardedReason == reason)

@@ -7,6 +7,7 @@ import PlazaModel
 import PlazaWire
 import ServiceShell
 import TestSupport
+import Testing
 
 @testable import Gateway
 
@@ -60,9 +61,13 @@ final class BrokerFeeds: Sendable {
 
     /// Writes an item to its feed on the broker.
     ///
-    /// An error is ignored here: the test then fails because the item does not arrive.
+    /// An error is an issue of the test.
     func write(_ item: FeedItem) {
-        try? self.producer.send(TopicRecord(.feed(item)).outgoing(partitions: Broker.partitions))
+        do {
+            try self.producer.send(TopicRecord(.feed(item)).outgoing(partitions: Broker.partitions))
+        } catch {
+            Issue.record(error, "the item is not written")
+        }
     }
 
     /// Ends the two threads that read feeds, and closes the producer.

@@ -3,6 +3,7 @@ import MachineKit
 import Observability
 import PlazaModel
 import PlazaWire
+import Testing
 import Tokens
 
 @testable import Gateway
@@ -58,7 +59,7 @@ extension FakeCluster {
 
         /// A token that expires `secondsFromNow`, or has expired if that is negative.
         ///
-        /// If the token cannot be signed, the text is empty, so that the login fails.
+        /// If the token cannot be signed, that is an issue of the test, and the text is empty.
         static func token(
             _ user: String, app: String = "demo", role: TokenRole = .user, name: String? = nil,
             secondsFromNow: Int64 = 600
@@ -66,10 +67,13 @@ extension FakeCluster {
             let claims = TokenClaims(
                 app: app, user: user, expires: WallClock.now.seconds + secondsFromNow, role: role, name: name
             )
-            guard let keyring = try? AppKeyring(json: Self.appsFile), let key = keyring.signingKey(for: app),
-                let token = try? TokenSigner.sign(claims, with: key)
-            else { return "" }
-            return token
+            do {
+                let key = try #require(AppKeyring(json: Self.appsFile).signingKey(for: app), "no key of \(app)")
+                return try TokenSigner.sign(claims, with: key)
+            } catch {
+                Issue.record(error)
+                return ""
+            }
         }
     }
 }

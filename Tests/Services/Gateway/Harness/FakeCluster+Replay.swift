@@ -49,7 +49,7 @@ extension FakeCluster: ReplaySource {
     /// Writes a text to a feed as item `number`, without passing it to the gateway.
     func writeUncached(_ number: Int64, in key: LiveKey) {
         let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "old", extensionInfo: nil)
-        _ = self.appendUncached(
+        self.appendUncached(
             FeedItem(
                 key: key, position: FeedPosition(epoch: Self.epoch, number: number),
                 at: Timestamp(milliseconds: number), content: content))
@@ -64,13 +64,7 @@ extension FakeCluster: ReplaySource {
     }
 
     /// Returns how many resumes were not replayed for a reason, from the metrics.
-    func replayRefusalCount(_ reason: String) -> Int {
-        let family = self.registry.snapshot().first { $0.name == "gateway_replays_refused_total" }
-        return (family?.samples ?? []).reduce(0) { sum, sample in
-            guard sample.labels.pairs.first?.value == reason, case .number(let value) = sample.value else { return sum }
-            return sum + Int(value)
-        }
-    }
+    func replayRefusalCount(_ reason: String) -> Int { self.metric("gateway_replays_refused_total", label: reason) }
 
     /// Waits until the gateway has made `count` replay requests.
     func waitForReplayRequests(_ count: Int) throws { try self.waitUntil { $0.replayRequests.count >= count } }

@@ -150,10 +150,9 @@ final class FakeCluster: RecordSink, FeedSource {
     ///
     /// Ignores commands whose answer no test needs.
     func answer(_ record: TopicRecord) {
-        guard let value = record.value else { return }
         switch record.topic {
         case .audienceInbox:
-            guard let input = try? Wire.decode(AudienceInput.self, from: value) else { return }
+            guard let input = record.audienceInput else { return }
             switch input.command {
             case .join(let caller): self.reply(caller, at: .audienceInbox) { self.join(input.key, caller) }
             case .leave(let caller):
@@ -167,7 +166,7 @@ final class FakeCluster: RecordSink, FeedSource {
             default: break
             }
         case .barrageInbox:
-            guard let input = try? Wire.decode(BarrageInput.self, from: value) else { return }
+            guard let input = record.barrageInput else { return }
             switch input.command {
             case .sendText(let text, _, let caller):
                 self.reply(caller) {
@@ -186,10 +185,10 @@ final class FakeCluster: RecordSink, FeedSource {
             default: break
             }
         case .userNotices:
-            guard let notice = try? Wire.decode(Notice.self, from: value) else { return }
+            guard let notice = record.decoded(as: Notice.self) else { return }
             self.notices.write(notice)
         case .directoryInbox:
-            guard let input = try? Wire.decode(DirectoryInput.self, from: value) else { return }
+            guard let input = record.directoryInput else { return }
             switch input.command {
             case .create(let live, _, let owner, let caller):
                 self.reply(caller, at: .directoryInbox) { self.create(live.text, owner: owner) }
@@ -202,10 +201,8 @@ final class FakeCluster: RecordSink, FeedSource {
 
     /// Replies with success to the caller of every record that the gateway has written.
     func answerAll() {
-        for record in self.state.withLock({ $0.records }) {
-            guard let value = record.value, let command = try? Wire.decode(AnyCommand.self, from: value) else {
-                continue
-            }
+        for record in self.state.withLock({ $0.records }) where record.topic != .userNotices {
+            guard let command = record.decoded(as: AnyCommand.self) else { continue }
             for caller in command.callers { self.reply(caller) { .success(result: .done) } }
         }
     }
@@ -267,19 +264,19 @@ final class FakeCluster: RecordSink, FeedSource {
     /// Feeds on a broker are read by the gateway itself. An item of a feed in memory is passed to the gateway here.
     func write(_ item: FeedItem) {
         if let brokerFeeds { return brokerFeeds.write(item) }
-        guard let record = self.appendUncached(item) else { return }
+        let record = self.appendUncached(item)
         let partition = PlazaTopic.partition(of: item.key.text, among: FakeCluster.partitionCount)
         self.gateway.feeds.received([record], partition: partition, endOffset: (record.item.offset ?? 0) + 1)
     }
 
     /// Appends an item to the feed partition in memory without passing it to the gateway.
     ///
-    /// - Returns: the record; nil if the item cannot be encoded as one.
-    func appendUncached(_ item: FeedItem) -> FeedRecord? {
+    /// - Returns: the record.
+    @discardableResult func appendUncached(_ item: FeedItem) -> FeedRecord {
         let record = TopicRecord(.feed(item))
         guard let headers = FeedHeaders({ name in record.headers.first { $0.name == name }?.value }),
             let value = record.value
-        else { return nil }
+        else { preconditionFailure("the record of an item has no value or lacks headers: \(record)") }
         let partition = PlazaTopic.partition(of: item.key.text, among: FakeCluster.partitionCount)
         return self.state.withLock { state in
             let offset = Int64(state.feeds[partition]?.count ?? 0)
@@ -332,21 +329,25 @@ final class FakeCluster: RecordSink, FeedSource {
         self.state.withLock { $0.records }.filter(condition).count
     }
 
-    /// Returns the sum of a metric over all its labels; traps on an unknown name, which may be misspelt.
-    func metric(_ name: String) -> Int {
+    /// Returns the sum of a metric over its labels; traps on an unknown name, which may be misspelt, and on a metric
+    /// that is no number.
+    ///
+    /// `label`: only the samples with a label of this value count; nil for all samples.
+    func metric(_ name: String, label: String? = nil) -> Int {
         guard let family = self.registry.snapshot().first(where: { $0.name == name }) else {
             preconditionFailure("the gateway has no metric \(name)")
         }
-        return family.samples.reduce(0) { sum, sample in
-            if case .number(let value) = sample.value { sum + Int(value) } else { sum }
+        let samples = family.samples.filter { sample in
+            label == nil || sample.labels.pairs.contains { $0.value == label }
+        }
+        return samples.reduce(0) { sum, sample in
+            guard case .number(let value) = sample.value else { preconditionFailure("\(name) is no number") }
+            return sum + Int(value)
         }
     }
 
     /// Returns how often the gateway has refused something for a reason, from its metrics.
     func refusalCount(_ reason: RefusalReason) -> Int {
-        let family = self.registry.snapshot().first { $0.name == "gateway_refusals_total" }
-        let sample = family?.samples.first { $0.labels.pairs.contains { $0.value == reason.rawValue } }
-        if case .number(let value)? = sample?.value { return Int(value) }
-        return 0
+        self.metric(MetricNames.Gateway.refusals, label: reason.rawValue)
     }
 }

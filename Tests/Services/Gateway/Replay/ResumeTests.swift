@@ -345,8 +345,8 @@ import Testing
         for (id, age) in [(40, 59_000), (41, 61_000)] {
             try client.send("{\"age\":\(age),\"id\":\(id),\"method\":\"barrage.sendText\",\"params\":\(params)}")
             let caller: Caller = try cluster.waitForRecord { record in
-                guard let value = record.value, let input = try? Wire.decode(BarrageInput.self, from: value),
-                    case .sendText(_, _, let caller) = input.command, caller.counter == Int64(id)
+                guard let input = record.barrageInput, case .sendText(_, _, let caller) = input.command,
+                    caller.counter == Int64(id)
                 else { return nil }
                 return caller
             }

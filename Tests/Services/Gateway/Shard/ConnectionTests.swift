@@ -186,19 +186,14 @@ import Tokens
         // The fake cluster does not answer this call, so the test does not wait for a reply.
         _ = try client.begin("live.update", "{\"live\":\"room\",\"notice\":\"n\"}", id: 78)
         let caller = try cluster.waitForRecord { record -> Caller? in
-            guard record.topic == .barrageInbox, let value = record.value,
-                let input = try? Wire.decode(BarrageInput.self, from: value),
-                case .sendText(_, _, let caller) = input.command
-            else { return nil }
+            guard let input = record.barrageInput, case .sendText(_, _, let caller) = input.command else { return nil }
             return caller
         }
         #expect(caller.request.counter == 77)
         #expect(caller.ticket == Ticket(101), "the first ticket of the fake cluster")
         #expect(caller.replyTo == "gateway-1")
         let updateCaller = try cluster.waitForRecord { record -> Caller? in
-            guard record.topic == .directoryInbox, let value = record.value,
-                let input = try? Wire.decode(DirectoryInput.self, from: value),
-                case .updateInfo(_, _, let caller) = input.command
+            guard let input = record.directoryInput, case .updateInfo(_, _, let caller) = input.command
             else { return nil }
             return caller
         }
@@ -304,9 +299,7 @@ import Tokens
         cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("live.create", "{\"live\":\"room\"}")
         let caller = try cluster.waitForRecord { record -> Caller? in
-            guard record.topic == .directoryInbox, let value = record.value,
-                let input = try? Wire.decode(DirectoryInput.self, from: value),
-                case .create(_, _, _, let caller) = input.command
+            guard let input = record.directoryInput, case .create(_, _, _, let caller) = input.command
             else { return nil }
             return caller
         }

@@ -20,28 +20,20 @@ import Testing
 
     /// The live, user and ticket of a record that signs a session off; nil for any other record.
     private static func signOff(_ record: TopicRecord) -> (live: LiveID, user: UserID, ticket: Ticket)? {
-        guard record.topic == .audienceInbox, let value = record.value,
-            let input = try? Wire.decode(AudienceInput.self, from: value),
-            case .signOff(_, let user, let ticket) = input.command
+        guard let input = record.audienceInput, case .signOff(_, let user, let ticket) = input.command
         else { return nil }
         return (input.key.live, user, ticket)
     }
 
     /// The caller of a record that sends a new profile to presence; nil for any other record.
     private static func profileCaller(_ record: TopicRecord) -> Caller? {
-        guard record.topic == .audienceInbox, let value = record.value,
-            let input = try? Wire.decode(AudienceInput.self, from: value),
-            case .profile(let caller) = input.command
-        else { return nil }
+        guard let input = record.audienceInput, case .profile(let caller) = input.command else { return nil }
         return caller
     }
 
     /// The sender of a record that sends a text; nil for any other record.
     private static func textSender(_ record: TopicRecord) -> UserInfo? {
-        guard record.topic == .barrageInbox, let value = record.value,
-            let input = try? Wire.decode(BarrageInput.self, from: value),
-            case .sendText(_, _, let caller) = input.command
-        else { return nil }
+        guard let input = record.barrageInput, case .sendText(_, _, let caller) = input.command else { return nil }
         return caller.user
     }
 

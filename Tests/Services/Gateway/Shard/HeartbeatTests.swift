@@ -21,10 +21,7 @@ import Testing
         /// The number of heartbeats of a user that the gateway has written so far.
         func heartbeatCount(_ user: UserID) -> Int {
             cluster.state.withLock { $0.records }.reduce(0) { sum, record in
-                guard record.topic == .audienceInbox, let value = record.value,
-                    let input = try? Wire.decode(AudienceInput.self, from: value),
-                    case .heartbeats(let beats) = input.command
-                else { return sum }
+                guard let input = record.audienceInput, case .heartbeats(let beats) = input.command else { return sum }
                 return sum + beats.filter { $0.user == user }.count
             }
         }
@@ -40,10 +37,7 @@ import Testing
         }
         try waitForHeartbeats(of: "bob", count: 3)
         let beat = try cluster.waitForRecord { record -> Heartbeat? in
-            guard record.topic == .audienceInbox, let value = record.value,
-                let input = try? Wire.decode(AudienceInput.self, from: value),
-                case .heartbeats(let beats) = input.command
-            else { return nil }
+            guard let input = record.audienceInput, case .heartbeats(let beats) = input.command else { return nil }
             return beats.first { $0.user == "bob" }
         }
         #expect(beat.ticket == Ticket(101), "bob was the first to join, and the fake cluster's tickets begin at 101")
@@ -77,8 +71,7 @@ import Testing
         var assertedUsers: Set<UserID> = []
         while assertedUsers.count < viewers.count {
             let members = try cluster.waitForRecord { record -> [Presence]? in
-                guard record.topic == .audienceInbox, let value = record.value,
-                    let input = try? Wire.decode(AudienceInput.self, from: value), input.key == self.room,
+                guard let input = record.audienceInput, input.key == self.room,
                     case .assert(let members) = input.command,
                     !members.allSatisfy({ assertedUsers.contains($0.user.userID) })
                 else { return nil }
@@ -88,9 +81,7 @@ import Testing
             assertedUsers.formUnion(members.map(\.user.userID))
         }
         let isAssertion = { (record: TopicRecord) -> Bool in
-            guard record.topic == .audienceInbox, let value = record.value,
-                let input = try? Wire.decode(AudienceInput.self, from: value), case .assert = input.command
-            else { return false }
+            guard let input = record.audienceInput, case .assert = input.command else { return false }
             return true
         }
         let assertionCount = cluster.recordCount(isAssertion)

@@ -20,9 +20,7 @@ import Testing
 
     /// Whether a record signs a session off: its user then leaves the live.
     private static func isSignOff(_ record: TopicRecord) -> Bool {
-        guard record.topic == .audienceInbox, let value = record.value,
-            let input = try? Wire.decode(AudienceInput.self, from: value), case .signOff = input.command
-        else { return false }
+        guard let input = record.audienceInput, case .signOff = input.command else { return false }
         return true
     }
 
