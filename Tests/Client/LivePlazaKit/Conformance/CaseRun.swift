@@ -153,17 +153,19 @@ final class CaseRun {
     /// - Returns: false if the step is not an expectation; `runStep` then fails.
     private func checkExpectation(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
-        // The value of some steps is only a name: of a method, a store, a call or a code.
-        let name = if case .text(let text) = value { text } else { "" }
         switch kind {
         case "sent": try self.checkSent(params)
         case "notSent":
+            let name = try Self.name(value)
             let isSent = try self.socket.sent.contains { $0.method == name && !$0.isTaken }
             if isSent { throw CaseFailure("\(name) was sent") }
         case "closed": if try !self.socket.isClosed { throw CaseFailure("the connection is open") }
-        case "state": try self.match(self.state(params), params.value.members["is"], step: params)
+        case "state":
+            guard let expected = params.value.members["is"] else { throw CaseFailure("a state without `is`") }
+            try self.match(self.state(params), expected, step: params)
         case "event": try self.checkEvent(params)
         case "noEvents":
+            let name = try Self.name(value)
             let events = self.events.withLock { $0[name] ?? [] }
             if !events.isEmpty { throw CaseFailure("the store has published \(events)") }
         case "result":
@@ -183,13 +185,22 @@ final class CaseRun {
                 let actual = error.retryPause.map { JSONValue.integer($0.count) }
                 if actual != expected { throw CaseFailure("the error is \(error)") }
             }
-        case "unfinished": if self.outcomes.withLock({ $0[name] }) != nil { throw CaseFailure("the call has ended") }
+        case "unfinished":
+            let name = try Self.name(value)
+            if self.outcomes.withLock({ $0[name] }) != nil { throw CaseFailure("the call has ended") }
         case "reported":
+            let name = try Self.name(value)
             let fault = self.faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             if fault != name { throw CaseFailure("the client has reported \(fault ?? "nothing")") }
         default: return false
         }
         return true
+    }
+
+    /// The value of a step that has only a name: of a method, a store, a call or a code.
+    private static func name(_ value: JSONValue) throws -> String {
+        guard case .text(let name) = value else { throw CaseFailure("a step without a name: \(value)") }
+        return name
     }
 
     /// Checks that the client has sent a call with these parameters, and takes the call: no later step finds it.
@@ -280,7 +291,10 @@ final class CaseRun {
         guard case .array(let steps)? = params.value.members["steps"] else {
             throw CaseFailure("a repeat without steps")
         }
-        for turn in 0..<params.number("times", default: 0) {
+        guard case .integer(let times)? = params.value.members["times"], times > 0 else {
+            throw CaseFailure("a repeat without a number of times")
+        }
+        for turn in 0..<times {
             for step in steps { try self.runStep(Self.insertTurn(turn, into: step)) }
         }
     }

@@ -48,8 +48,8 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         self.name = name
         let answers = setup["answers"]?.members ?? [:]
         self.answers = answers.merging(members["answers"]?.members ?? [:]) { _, caseAnswer in caseAnswer }
-        let setupSteps = Self.list(setup["steps"])
-        self.steps = setupSteps + Self.list(members["steps"])
+        let setupSteps = try setup["steps"].map(Self.list) ?? []
+        self.steps = setupSteps + (try Self.list(members["steps"]))
         self.setupStepCount = setupSteps.count
     }
 
@@ -57,10 +57,12 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         try Wire.decode(from: [UInt8](Repository.data("clients/conformance/\(fileName)")))
     }
 
-    /// The entries of an array; none if the value is not an array.
-    private static func list(_ value: JSONValue?) -> [JSONValue] {
-        if case .array(let values)? = value { return values }
-        return []
+    /// The entries of an array that is not empty.
+    private static func list(_ value: JSONValue?) throws -> [JSONValue] {
+        guard case .array(let values)? = value, !values.isEmpty else {
+            throw CaseFailure("no cases or steps: \(String(describing: value))")
+        }
+        return values
     }
 }
 

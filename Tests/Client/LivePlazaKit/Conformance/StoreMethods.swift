@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import PlazaWire
+import Testing
 
 @testable import LivePlazaKit
 
@@ -8,30 +9,47 @@ import PlazaWire
 struct CaseParams {
     let value: JSONValue
 
-    /// The parameter with this label; `defaultText` if it is missing or no text.
+    /// The parameter with this label; `defaultText` if it is missing.
     func text(_ label: String, default defaultText: String = "") -> String {
-        if case .text(let text)? = self.value.members[label] { return text }
-        return defaultText
+        self.read(label) { Self.text($0) } ?? defaultText
     }
 
-    /// The parameter with this label; `defaultNumber` if it is missing or no whole number.
+    /// The parameter with this label, a whole number; `defaultNumber` if it is missing.
     func number(_ label: String, default defaultNumber: Int64) -> Int64 {
-        if case .integer(let number)? = self.value.members[label] { return number }
-        return defaultNumber
+        self.read(label) { if case .integer(let number) = $0 { number } else { nil } } ?? defaultNumber
     }
 
     /// Whether the parameter with this label is true; false if it is missing.
-    func bool(_ label: String) -> Bool { self.value.members[label] == .bool(true) }
+    func bool(_ label: String) -> Bool {
+        self.read(label) { if case .bool(let isTrue) = $0 { isTrue } else { nil } } ?? false
+    }
 
     /// The texts in the array with this label; empty if it is missing.
     func texts(_ label: String) -> [String] {
-        guard case .array(let values)? = self.value.members[label] else { return [] }
-        return values.compactMap { if case .text(let text) = $0 { text } else { nil } }
+        let values: [JSONValue] = self.read(label) { if case .array(let values) = $0 { values } else { nil } } ?? []
+        return values.compactMap { value in
+            let text = Self.text(value)
+            if text == nil { Issue.record("\(label) has an entry that is no text: \(value)") }
+            return text
+        }
     }
 
-    /// All parameters that are texts, by their labels.
+    /// All parameters, which are texts, by their labels.
     var textMembers: [String: String] {
-        self.value.members.compactMapValues { if case .text(let text) = $0 { text } else { nil } }
+        Dictionary(uniqueKeysWithValues: self.value.members.keys.map { ($0, self.text($0)) })
+    }
+
+    private static func text(_ value: JSONValue) -> String? { if case .text(let text) = value { text } else { nil } }
+
+    /// The parameter with this label in the form that `read` expects; nil if it is missing.
+    ///
+    /// A parameter of another form is an issue of the test: with a default in its place, the case would test something
+    /// else than it says.
+    private func read<Value>(_ label: String, _ read: (JSONValue) -> Value?) -> Value? {
+        guard let value = self.value.members[label] else { return nil }
+        let result = read(value)
+        if result == nil { Issue.record("\(label) has another form: \(value)") }
+        return result
     }
 
     /// The parameters in the object with this label; none if the object is missing.

@@ -164,7 +164,11 @@ final class FakeServer: Transport, @unchecked Sendable {
         case "audience.list": return .ok("audience", ["page": ["members": [], "cursor": "", "count": 0]])
         case "barrage.sendText":
             guard self.hasJoined else { return .error(-2101, "notInRoom") }
-            if case .text(let text)? = call.params.members["text"] { self.publish(text) }
+            guard case .text(let text)? = call.params.members["text"] else {
+                self.violations.append("\(call.method) without a text")
+                return .error(-2, "invalidParameter")
+            }
+            self.publish(text)
             return .ok("sent", ["position": ["epoch": 77, "number": .integer(Int64(self.feed.count))]])
         default: return .ok("done")
         }

@@ -3,6 +3,7 @@ import LivePlazaTesting
 import MachineKit
 import PlazaModel
 import PlazaWire
+import Testing
 
 @testable import LivePlazaKit
 
@@ -100,14 +101,19 @@ struct EngineHarness {
 
     /// Lets `body` act on the latest connection as the server or the network does, and runs all work that follows.
     func actAsServer(_ body: (TestSocket) -> Void) {
-        if let socket = self.network.socket { body(socket) }
+        if let socket = self.network.socket { body(socket) } else { Issue.record("the client has no connection") }
         self.queue.drain()
     }
 
-    /// Answers the first call of the method that has no answer yet; does nothing if there is none.
-    func reply(_ method: String, _ result: JSONValue) {
+    /// Answers the first call of the method that has no answer yet.
+    ///
+    /// `isExpected`: whether the client must have sent such a call; if false, nothing happens without one.
+    func reply(_ method: String, _ result: JSONValue, isExpected: Bool = true) {
         self.actAsServer { socket in
-            guard let call = socket.takeCall(method) else { return }
+            guard let call = socket.takeCall(method) else {
+                if isExpected { Issue.record("the client has not sent \(method)") }
+                return
+            }
             socket.receive(["reply": ["id": .integer(call.id), "result": result]])
         }
     }
@@ -148,7 +154,10 @@ struct EngineHarness {
     static var info: JSONValue {
         let owner = UserInfo(userID: UserID("alice"), userName: "A", avatarURL: "")
         let info = PlazaModel.LiveInfo(liveID: LiveID("concert"), liveOwner: owner) { $0.liveName = "Concert" }
-        guard let value = try? Wire.decode(JSONValue.self, from: Wire.encode(info)) else { return .null }
-        return value
+        do {
+            return try Wire.decode(from: Wire.encode(info))
+        } catch {
+            preconditionFailure("the info of a live is no JSON: \(error)")
+        }
     }
 }

@@ -40,7 +40,12 @@ import Testing
             let at = JSONValue.integer(harness.clock.wall.milliseconds - Self.clockLead)
             harness.reply(
                 "login",
-                ["loggedIn": ["gateway": "g", "notices": "3-10", "session": "s", "user": EngineHarness.user, "at": at]])
+                [
+                    "loggedIn": [
+                        "gateway": "g", "notices": "3-10", "session": "s", "user": EngineHarness.user, "at": at,
+                    ]
+                ],
+                isExpected: false)
             // `advance` also runs the token provider, which is on the engine's queue.
             harness.advance(by: .seconds(60))
         }
