@@ -4,6 +4,7 @@ import Foundation
 import LoadKit
 import PlazaModel
 import ProtocolClient
+import Testing
 import Tokens
 
 /// Gives a test access to a running cluster: addresses, tokens, clients, a load run and the scenario.
@@ -20,13 +21,18 @@ struct ClusterHarness: Sendable {
         self.cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
     }
 
-    /// Signs a token of the demo app; if that fails, returns an empty text, with which every login fails.
+    /// Signs a token of the demo app; if that fails, it is an issue of the test, and the token is empty.
     func token(_ user: String, isServer: Bool = false, validFor lifetime: Duration = .seconds(3600)) -> String {
         let claims = TokenClaims(
             app: AppsFile.demoApp, user: user,
             expires: Int64(Date().timeIntervalSince1970) + lifetime.components.seconds,
             role: isServer ? .server : .user)
-        return (try? TokenSigner.sign(claims, with: self.signingKey)) ?? ""
+        do {
+            return try TokenSigner.sign(claims, with: self.signingKey)
+        } catch {
+            Issue.record(error)
+            return ""
+        }
     }
 
     /// A random name that begins with `prefix`, for a live or user; no other test has the same.

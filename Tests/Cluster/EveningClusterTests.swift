@@ -29,10 +29,10 @@ import Testing
 
             // The evening's script has four lives of the categories 0 to 3, one of them with a product, and six gifts.
             try await Self.wait(for: "a list of four lives with viewers and covers") {
-                let lives = await Self.listLives(as: viewer)
+                guard let lives = await Self.listLives(as: viewer) else { return false }
                 return lives.count == 4 && lives.allSatisfy { $0.audienceCount >= 3 && !$0.info.coverURL.isEmpty }
             }
-            let lives = await Self.listLives(as: viewer)
+            let lives = try #require(await Self.listLives(as: viewer))
             #expect(Set(lives.flatMap(\.info.categoryList)) == [0, 1, 2, 3])
             #expect(lives.count { $0.info.metaData["product-name"] != nil } == 1)
             try await Self.wait(for: "a battle with scores, and a guest on a seat") {
@@ -59,16 +59,20 @@ import Testing
 
             eveningTask.cancel()
             await eveningTask.value
-            try await Self.wait(for: "an empty list after the evening") { await Self.listLives(as: viewer).isEmpty }
+            try await Self.wait(for: "an empty list after the evening") {
+                await Self.listLives(as: viewer)?.isEmpty == true
+            }
         }
     }
 
     /// The live that the viewer joins, one of the evening's.
     private static let live = LiveID("evening-piano")
 
-    /// The list of lives; empty if the call fails.
-    private static func listLives(as user: DemoUser) async -> [LiveListEntry] {
-        guard case .lives(let entries, _)? = try? await user.call("live.list", CallParams(count: 50)) else { return [] }
+    /// The list of lives; nil if the call fails.
+    private static func listLives(as user: DemoUser) async -> [LiveListEntry]? {
+        guard case .lives(let entries, _)? = try? await user.call("live.list", CallParams(count: 50)) else {
+            return nil
+        }
         return entries
     }
 

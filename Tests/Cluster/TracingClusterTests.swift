@@ -32,7 +32,10 @@ import Testing
     /// The spans in the requests that the collector received; their bodies are OTLP in JSON.
     private static func spans(in requests: [WebhookReceiver.Received]) -> [ReceivedSpan] {
         requests.flatMap { request -> [ReceivedSpan] in
-            guard let body = try? Wire.decode(JSONValue.self, from: request.body) else { return [] }
+            guard let body = try? Wire.decode(JSONValue.self, from: request.body) else {
+                Issue.record("a request that is no JSON: \(request.text)")
+                return []
+            }
             return Self.elements(body.members["resourceSpans"]).flatMap { Self.spans(ofResource: $0) }
         }
     }

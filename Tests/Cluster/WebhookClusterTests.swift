@@ -142,8 +142,10 @@ import Testing
         guard case .array(let seatList) = seats else { throw ScenarioFailure("seats are no list: \(seats)") }
         #expect(seatList.count > 4 && seatList[4].members["isLocked"] == true, "Alice has locked seat 4")
         // Texts with user and cause, such as `dora enter`: one for each user in each event about joins or leaves.
-        let presenceChanges = events.filter { $0.kind == "memberState" }.flatMap { event -> [String] in
-            guard case .array(let users)? = event.content.members["users"] else { return [] }
+        let presenceChanges = try events.filter { $0.kind == "memberState" }.flatMap { event -> [String] in
+            guard case .array(let users)? = event.content.members["users"] else {
+                throw ScenarioFailure("an event without users: \(event.content)")
+            }
             return users.map { "\($0.members["userID"] ?? "") \(event.content.members["cause"] ?? "")" }
         }
         let changesOfDora = presenceChanges.filter { $0.contains("dora") }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineTestSupport
 import PlazaModel
+import Testing
 
 /// Calls that the connection machine decides, about the live of the call and dora's live `duet`.
 extension Action {
@@ -63,6 +64,8 @@ extension Action {
                 .connectionCommand(key, request), of: server)
             {
                 harness.battle = battle
+            } else {
+                Issue.record("the battle of \(from) with \(to) is not requested")
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineTestSupport
 import PlazaModel
+import Testing
 
 /// The lives of the matrix and their users.
 ///
@@ -83,11 +84,14 @@ enum MatrixFixture {
         return scenes
     }()
 
-    /// Lets a user join; returns its ticket, or nil if the join is rejected.
+    /// Lets a user join; returns its ticket, or nil, with an issue of the test, if the join is rejected.
     static func join(_ user: UserID, _ key: LiveKey, _ harness: inout MatrixHarness) -> Ticket? {
         let caller = harness.caller(user)
         let outcome = harness.outcome(.audience(AudienceInput(key, .join(caller: caller))), of: caller)
-        guard case .success(.joined(let ticket, _, _, _))? = outcome else { return nil }
+        guard case .success(.joined(let ticket, _, _, _))? = outcome else {
+            Issue.record("\(user) cannot join \(key): \(String(describing: outcome))")
+            return nil
+        }
         return ticket
     }
 

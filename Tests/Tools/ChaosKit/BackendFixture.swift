@@ -137,14 +137,17 @@ extension RoundHistory {
     mutating func replaceEvent(_ offset: Int64, by content: WebhookContent) {
         let request = BackendFixture.event(offset, content)
         self.backendRequests[self.index(ofEvent: offset)] = request
-        guard case .event(let place, let event) = request.content else { return }
+        guard case .event(let place, let event) = request.content else {
+            preconditionFailure("the fixture has made no event: \(request)")
+        }
         self.loggedEvents.removeAll { $0.place == place }
         self.loggedEvents.append(.init(place: place, event: event))
     }
 
     /// Gives an event the content of another one, as if a machine had written that twice.
     mutating func copyEvent(_ source: Int64, to target: Int64) {
-        guard case .event(_, let event) = self.backendRequests[self.index(ofEvent: source)].content else { return }
+        let request = self.backendRequests[self.index(ofEvent: source)]
+        guard case .event(_, let event) = request.content else { preconditionFailure("no event: \(request)") }
         self.replaceEvent(target, by: event.content)
     }
 }

@@ -122,7 +122,10 @@ extension RoundHistory {
     /// Changes the seats and the connection of the stage that Alice and Eve got as item 3.
     fileprivate mutating func setStage(seats: [Seat] = [], connectedLives lives: [LiveID]? = nil) {
         guard case .item(_, _, .stage(var record, let events), _) = self.eveFeed.steps[self.eveFeed.index(ofItem: 3)]
-        else { return }
+        else {
+            Issue.record("the fixture's item 3 is no stage")
+            return
+        }
         record.seats = seats
         record.connection = Self.connection(lives)
         self.replaceItem(3, by: HistoryFixture.item(3, .stage(record: record, events: events)))

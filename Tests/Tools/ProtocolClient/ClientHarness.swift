@@ -62,7 +62,12 @@ struct ClientHarness {
     mutating func takeSentCalls() -> [Call] {
         self.takeActions().compactMap { action in
             guard case .send(let bytes) = action else { return nil }
-            return try? Wire.decode(Call.self, from: bytes)
+            do {
+                return try Wire.decode(Call.self, from: bytes)
+            } catch {
+                Issue.record(error, "the client has sent no call: \(String(decoding: bytes, as: UTF8.self))")
+                return nil
+            }
         }
     }
 

@@ -67,15 +67,19 @@ final class PlainRedisClient {
         switch line.first {
         case "+": return .status(text)
         case "-": return .error(text)
-        case ":": return .integer(Int64(text) ?? 0)
+        case ":":
+            guard let number = Int64(text) else { throw Failure() }
+            return .integer(number)
         case "$":
-            guard let count = Int(text), count >= 0 else { return .null }
+            guard let count = Int(text) else { throw Failure() }
+            if count < 0 { return .null }
             let bytes = Array(try self.readBytes(count))
             // Two bytes, CR and LF, end the reply.
             _ = try self.readBytes(2)
             return .bytes(bytes)
         case "*":
-            guard let count = Int(text), count >= 0 else { return .null }
+            guard let count = Int(text) else { throw Failure() }
+            if count < 0 { return .null }
             return .array(try (0..<count).map { _ in try self.readReply() })
         default: throw Failure()
         }

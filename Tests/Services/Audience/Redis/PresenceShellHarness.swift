@@ -8,6 +8,7 @@ import PlazaWire
 import Presence
 import Settings
 import TestSupport
+import Testing
 
 @testable import ServiceShell
 
@@ -115,9 +116,9 @@ final class PresenceShellHarness {
     /// Every published join (as `+user`) and leave (as `-user`) of `live` with its time, in order.
     static func joinsAndLeaves(_ records: [IncomingRecord], _ live: LiveKey) -> [(text: String, at: Timestamp)] {
         records.compactMap { record in
-            guard record.topic == PlazaTopic.barrageInbox.rawValue, let value = record.value,
-                let input = try? Wire.decode(BarrageInput.self, from: value), input.key == live
-            else { return nil }
+            guard let input = Self.value(of: record, in: .barrageInbox, as: BarrageInput.self), input.key == live else {
+                return nil
+            }
             switch input.command {
             case .publish(.audienceJoined(let user, _)): return ("+\(user.userID.text)", record.timestamp)
             case .publish(.audienceLeft(let user)): return ("-\(user.userID.text)", record.timestamp)
@@ -128,8 +129,8 @@ final class PresenceShellHarness {
 
     /// The time of the session's join in the inbox, at which its lease begins.
     static func joinTime(_ records: [IncomingRecord], session: SessionID) -> Timestamp? {
-        for record in records where record.topic == PlazaTopic.audienceInbox.rawValue {
-            guard let value = record.value, let input = try? Wire.decode(AudienceInput.self, from: value),
+        for record in records {
+            guard let input = Self.value(of: record, in: .audienceInbox, as: AudienceInput.self),
                 case .join(let caller) = input.command, caller.request.session == session
             else { continue }
             return record.timestamp
@@ -139,8 +140,8 @@ final class PresenceShellHarness {
 
     /// The ticket in the reply to the join of `session`.
     static func ticket(_ records: [IncomingRecord], session: SessionID) -> Int64? {
-        for record in records where record.topic == PlazaTopic.replies.rawValue {
-            guard let value = record.value, let reply = try? Wire.decode(Reply.self, from: value),
+        for record in records {
+            guard let reply = Self.value(of: record, in: .replies, as: Reply.self),
                 reply.request.session == session, case .success(.joined(let ticket, _, true, _)) = reply.outcome
             else { continue }
             return ticket.offset
@@ -150,9 +151,23 @@ final class PresenceShellHarness {
 
     /// The last published count of `live`.
     static func lastCount(_ records: [IncomingRecord], _ live: LiveKey) -> CountRecord? {
-        records.reversed().lazy
-            .filter { $0.topic == PlazaTopic.audienceCounts.rawValue && $0.key == Array(live.text.utf8) }
-            .compactMap { $0.value.flatMap { try? Wire.decode(CountRecord.self, from: $0) } }.first
+        records.reversed().lazy.filter { $0.key == Array(live.text.utf8) }
+            .compactMap { Self.value(of: $0, in: .audienceCounts, as: CountRecord.self) }.first
+    }
+
+    /// The value of a record; nil for a record of another topic, and for one without a value, which deletes its key.
+    ///
+    /// A value of another form is an issue of the test: left out, it could let a test pass that expects no such record.
+    private static func value<Value: Decodable>(
+        of record: IncomingRecord, in topic: PlazaTopic, as type: Value.Type
+    ) -> Value? {
+        guard record.topic == topic.rawValue, let value = record.value else { return nil }
+        do {
+            return try Wire.decode(type, from: value)
+        } catch {
+            Issue.record(error, "a record of \(topic) is no \(type)")
+            return nil
+        }
     }
 }
 

@@ -67,11 +67,12 @@ import Webhooks
             return true
         }
 
-        /// The sum of a counter over all its labels.
+        /// The sum of a counter over all its labels; 0 before the sender makes the counter.
         func counterSum(_ name: String) -> Int {
             let family = self.metrics.snapshot().first { $0.name == name }
             return (family?.samples ?? []).reduce(0) { sum, sample in
-                if case .number(let value) = sample.value { sum + Int(value) } else { sum }
+                guard case .number(let value) = sample.value else { preconditionFailure("\(name) is no counter") }
+                return sum + Int(value)
             }
         }
     }

@@ -73,7 +73,10 @@ struct SeatHarness: CheckedHarness {
 
     /// The expected record and feed item of the stage as it is now.
     func published(_ events: [StageEvent]) -> [Effect] {
-        guard let record = self.stage?.record else { return [] }
+        guard let record = self.stage?.record else {
+            Issue.record("there is no stage that could be published")
+            return []
+        }
         return [
             .stage(record),
             .barrage(BarrageInput(Self.room, .publish(content: .stage(record: record, events: events)))),

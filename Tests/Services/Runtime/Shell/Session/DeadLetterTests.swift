@@ -206,7 +206,7 @@ extension ShellHarness {
     /// - Returns: the records whose key is the live's; with nil as the live, all records.
     func readRecords(
         of topic: PlazaTopic, in live: LiveKey?, timeout: Milliseconds = .seconds(20),
-        until isEnough: ([IncomingRecord]) -> Bool
+        until isEnough: ([IncomingRecord]) throws -> Bool
     ) throws -> [IncomingRecord] {
         let reader = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
         defer { reader.close() }
@@ -218,7 +218,7 @@ extension ShellHarness {
         let liveKey = live.map { Array($0.text.utf8) }
         var matching: [IncomingRecord] = []
         let deadline = MonotonicClock.now + timeout
-        while !isEnough(matching), MonotonicClock.now < deadline {
+        while try !isEnough(matching), MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try reader.poll(max: 1000, timeout: .milliseconds(200), into: &records)
             matching += records.filter { liveKey == nil || $0.key == liveKey }
@@ -228,10 +228,10 @@ extension ShellHarness {
 
     /// Reads the replies to all calls until `isEnough` is true, or for at most 20 s.
     func readReplies(until isEnough: ([Reply]) -> Bool) throws -> [Reply] {
-        func decode(_ records: [IncomingRecord]) -> [Reply] {
-            records.compactMap { $0.value.flatMap { try? Wire.decode(Reply.self, from: $0) } }
+        func decode(_ records: [IncomingRecord]) throws -> [Reply] {
+            try records.map { try Wire.decode(Reply.self, from: $0.value ?? []) }
         }
-        return decode(try self.readRecords(of: .replies, in: nil) { isEnough(decode($0)) })
+        return try decode(self.readRecords(of: .replies, in: nil) { isEnough(try decode($0)) })
     }
 
     /// Waits until the owner has committed all inputs of the live's partition except the last `uncommittedInputs`.
