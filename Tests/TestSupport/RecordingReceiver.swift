@@ -9,8 +9,8 @@ package final class RecordingReceiver: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameter behave: chooses the behaviour for a request. Its first argument is the request's index, from 0 in the
-    ///   order of arrival.
+    /// - Parameter behave: chooses the behaviour for a request. Its first argument is the request's index, from 0 in
+    ///   the order of arrival.
     /// - Throws: an error if the backend cannot listen on a port.
     package init(
         _ behave: @escaping @Sendable (Int, WebhookReceiver.Received) -> WebhookReceiver.Behaviour
