@@ -181,13 +181,13 @@ final class TransactionWriter: BatchWriter {
     ///
     /// - Throws: the error of the last call.
     private func retrying(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
-        let deadline = MonotonicClock.now + self.timeout
+        var retries = CallRetries(until: MonotonicClock.now + self.timeout)
         while true {
             do {
                 return try call()
             } catch {
-                let canRetry = (error.isRetriable || error.kind == .timedOut) && !error.requiresAbort && !error.isFatal
-                guard canRetry, MonotonicClock.now < deadline else { throw error }
+                guard let pause = retries.pause(after: error, at: MonotonicClock.now) else { throw error }
+                DedicatedThread.sleep(for: Duration(pause))
             }
         }
     }
