@@ -62,7 +62,10 @@ struct RowScript {
         do {
             try processor.acquired(generation: 5, committedMetadata: self.metadata, at: Self.start)
             var effects: [Effect] = []
-            for batch in self.batches { try processor.process(batch, effects: &effects) }
+            for batch in self.batches {
+                var rest = batch[...]
+                while !rest.isEmpty { rest = rest.dropFirst(try processor.process(Array(rest), effects: &effects)) }
+            }
             _ = processor.nextDue
         } catch {
             // A script with an invalid step ends with the abort of its batch.

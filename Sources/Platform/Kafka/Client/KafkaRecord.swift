@@ -47,6 +47,13 @@ package struct OutgoingRecord: Sendable, Equatable {
         self.value = value
         self.headers = headers
     }
+
+    /// The size in bytes of the key, the value, and the names and values of the headers.
+    package var bytes: Int {
+        self.headers.reduce((self.key?.count ?? 0) + (self.value?.count ?? 0)) {
+            $0 + $1.name.utf8.count + $1.value.count
+        }
+    }
 }
 
 /// A record that was read.

@@ -66,13 +66,14 @@ package final class PresenceProcessor: PartitionProcessor {
         self.store.acquired(generation: generation)
     }
 
-    package func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) {
+    @discardableResult
+    package func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) -> Int {
         self.causeIndexes.removeAll(keepingCapacity: true)
         // If there are lives but no committed epoch, the committed metadata is lost: an operator has reset the offset.
         // This is checked before `plan`, which adds the lives that this batch opens.
         let hadLivesWithoutEpoch = self.cursor.epoch.isEmpty && !self.rows.lives.isEmpty
         let batch = self.machine.plan(inputs.map(self.decode), in: &self.rows)
-        guard let first = batch.first else { return }
+        guard let first = batch.first else { return inputs.count }
         let results: [LeaseResult]
         switch try self.store.execute(
             batch, from: self.cursor, committedID: self.committedCursor.id,
@@ -102,6 +103,7 @@ package final class PresenceProcessor: PartitionProcessor {
             while self.causeIndexes.count < effects.count { self.causeIndexes.append(index) }
             self.metrics.count(results[index].changes)
         }
+        return inputs.count
     }
 
     /// Handles a new epoch, or the return of Redis, after Redis has executed a batch.

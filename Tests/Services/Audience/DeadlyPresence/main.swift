@@ -26,9 +26,9 @@ final class DeadlyProcessor: PartitionProcessor {
         }
     }
 
-    func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) {
-        try self.presence.process(inputs, effects: &effects)
-        self.endIfDeadly(effects)
+    func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) -> Int {
+        defer { self.endIfDeadly(effects) }
+        return try self.presence.process(inputs, effects: &effects)
     }
 
     func processNextDue(before input: InboxInput, effects: inout [Effect]) throws(ProcessorError) -> Bool {

@@ -6,9 +6,12 @@ package import PlazaModel
 ///
 /// The items of a live are numbered from 1. Some texts have a meaning:
 /// - "huge" becomes an item that no broker accepts;
+/// - "large" becomes an item of `largeItemBytes`, about half of what brokers accept;
+/// - "flood" becomes `floodCount` such items;
 /// - "deadly" ends the process;
 /// - "alarm" becomes an item and makes the live's row due 300 ms later. The due row becomes the item "rang";
 /// - "huge alarm" is like "alarm", but the due row becomes an item that no broker accepts;
+/// - "large alarm" is like "alarm", but the due row becomes an item of `largeItemBytes`;
 /// - "deadly alarm" is like "alarm", but the due row ends the process.
 package struct TallyMachine: Machine {
     package struct Key: RowKey {
@@ -31,10 +34,19 @@ package struct TallyMachine: Machine {
         package var due: Timestamp?
         /// The text that set the due time.
         package var alarm = ""
+
+        /// A row that no text has made due, unless `due` is set.
+        package init(count: Int64, due: Timestamp? = nil) {
+            self.count = count
+            self.due = due
+        }
     }
 
     /// Larger than the largest record that a broker accepts, about 1 MB.
     private static let hugeText = String(repeating: "h", count: 2_000_000)
+    package static let largeItemBytes = 480_000
+    package static let floodCount = 100
+    private static let largeText = String(repeating: "l", count: Self.largeItemBytes)
 
     package init() {}
 
@@ -45,14 +57,15 @@ package struct TallyMachine: Machine {
         if text == "deadly" { fatalError("a deadly input") }
         let key = Key(input.key)
         var row = journal[key] ?? Row(count: 0)
-        row.count += 1
+        for _ in 0..<(text == "flood" ? Self.floodCount : 1) {
+            row.count += 1
+            effects.append(self.item(input.key, number: row.count, Self.itemText(of: text), moment))
+        }
         if text.hasSuffix("alarm") {
             row.due = moment.now + Milliseconds(300)
             row.alarm = text
         }
         journal[key] = row
-        let itemText = text == "huge" ? Self.hugeText : text
-        effects.append(self.item(input.key, number: row.count, itemText, moment))
         let position = FeedPosition(epoch: 1, number: row.count)
         effects.append(.success(.sent(position: position), to: caller, app: input.key.app))
     }
@@ -65,8 +78,22 @@ package struct TallyMachine: Machine {
         row.count += 1
         row.due = nil
         journal[key] = row
-        let itemText = row.alarm == "huge alarm" ? Self.hugeText : "rang"
+        let itemText =
+            switch row.alarm {
+            case "huge alarm": Self.hugeText
+            case "large alarm": Self.largeText
+            default: "rang"
+            }
         effects.append(self.item(live, number: row.count, itemText, moment))
+    }
+
+    /// The text of an item that an input with this text causes.
+    private static func itemText(of text: String) -> String {
+        switch text {
+        case "huge": Self.hugeText
+        case "large", "flood": Self.largeText
+        default: text
+        }
     }
 
     /// An item of the live's feed.

@@ -39,10 +39,8 @@ final class AppendWriter {
             let commitBytes =
                 self.commit.metadata.utf8.count + self.commit.rows.count + AppendWriter.recordOverheadBytes
             let bytes = self.records.reduce(commitBytes) { sum, record in
-                sum + (record.key?.count ?? 0) + (record.value?.count ?? 0) + AppendWriter.recordOverheadBytes
-                    + record.headers.reduce(0) {
-                        $0 + $1.name.utf8.count + $1.value.count + AppendWriter.headerOverheadBytes
-                    }
+                sum + record.bytes + AppendWriter.recordOverheadBytes
+                    + record.headers.count * AppendWriter.headerOverheadBytes
             }
             return bytes <= AppendWriter.maxBatchBytes
         }

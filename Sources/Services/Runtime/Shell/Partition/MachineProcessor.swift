@@ -8,6 +8,9 @@ internal import PlazaWire
 /// that are due.
 package final class MachineProcessor<M: Machine>: PartitionProcessor
 where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
+    /// The maximum number of due rows that one call of `process` handles; thousands of rows may be due at once.
+    private static var maxDueRows: Int { 16 }
+
     private var machine: M
     private let log: Log
     /// The counter of malformed records.
@@ -16,6 +19,8 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private let observe: ((_ before: M.Row?, _ after: M.Row?) -> Void)?
     /// Called at the start of each batch to update the machine's tables.
     private let refresh: ((inout M) -> Void)?
+    /// Whether `refresh` was called for the current batch, which may have several calls of `process`.
+    private var isRefreshed = false
     private var journal = Journal<M.Key, M.Row>()
     /// The latest time of an input.
     ///
@@ -85,12 +90,24 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         self.standstill = self.committedStandstill
     }
 
-    package func process(_ inputs: [InboxInput], effects: inout [Effect]) {
+    // Rows and records have at most half a MiB, so one call with as many due rows rarely adds more than 16 MiB to a
+    // batch's effects.
+    package var maxInputs: Int { 16 }
+
+    @discardableResult
+    package func process(_ inputs: [InboxInput], effects: inout [Effect]) -> Int {
         self.causeIndexes.removeAll(keepingCapacity: true)
-        self.refresh?(&self.machine)
+        self.refreshOnce()
+        var dueRowCount = 0
         for (index, input) in inputs.enumerated() {
             let moment = self.advance(to: input)
-            self.machine.handleDue(in: &self.journal, at: moment, into: &effects)
+            dueRowCount += self.machine.handleDue(
+                in: &self.journal, at: moment, limit: Self.maxDueRows - dueRowCount, into: &effects)
+            guard dueRowCount < Self.maxDueRows else {
+                // More rows may be due before this input, so it is left to the next call.
+                while self.causeIndexes.count < effects.count { self.causeIndexes.append(index) }
+                return index
+            }
             if case .record(let bytes) = input.payload {
                 do {
                     let command = try Wire.decode(M.Input.self, from: bytes)
@@ -102,6 +119,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
             // This input has caused all effects that were added since the input before.
             while self.causeIndexes.count < effects.count { self.causeIndexes.append(index) }
         }
+        return inputs.count
     }
 
     package func dueRow(before input: InboxInput) -> String? {
@@ -111,7 +129,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool {
         let moment = self.advance(to: input)
         self.causeIndexes.removeAll(keepingCapacity: true)
-        self.refresh?(&self.machine)
+        self.refreshOnce()
         let handledCount = self.machine.handleDue(in: &self.journal, at: moment, limit: 1, into: &effects)
         // There is only one input, whose index is 0.
         self.causeIndexes = Array(repeating: 0, count: effects.count)
@@ -123,6 +141,12 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         guard let key = self.journal.popDue(at: moment.now), let row = self.journal[key] else { return nil }
         self.journal[key] = nil
         return (key.text, Wire.encode(row))
+    }
+
+    /// Calls `refresh`, unless it was called for this batch.
+    private func refreshOnce() {
+        if !self.isRefreshed { self.refresh?(&self.machine) }
+        self.isRefreshed = true
     }
 
     /// Advances the time to an input's time, and adds the standstill between the two.
@@ -146,12 +170,14 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     package func committed() {
         if let observe = self.observe { self.journal.forEachChange(observe) }
         self.journal.commit()
+        self.isRefreshed = false
         self.committedNow = self.now
         self.committedStandstill = self.standstill
     }
 
     package func rolledBack() {
         self.journal.rollback()
+        self.isRefreshed = false
         self.now = self.committedNow
         self.standstill = self.committedStandstill
     }

@@ -87,16 +87,19 @@ final class OwnedPartition {
         return committed.map { $0 == self.committed } ?? true
     }
 
-    /// Handles the records of a batch, in order, and advances the position.
+    /// Handles records of a batch, in order, and advances the position past those that were decided.
     ///
+    /// - Returns: how many of the records were decided; see `PartitionProcessor.process`.
     /// - Throws: the processor's error; the batch must then be rolled back.
-    func process(_ records: ArraySlice<IncomingRecord>, effects: inout [Effect]) throws(ProcessorError) {
-        guard let first = records.first, let last = records.last else { return }
+    func process(_ records: ArraySlice<IncomingRecord>, effects: inout [Effect]) throws(ProcessorError) -> Int {
+        guard let first = records.first else { return 0 }
         try self.acquireProcessor(at: first)
         let inputs = records.map(Self.inboxInput)
-        try self.processor.process(inputs, effects: &effects)
+        let count = try self.processor.process(inputs, effects: &effects)
+        guard let last = records.prefix(count).last else { return 0 }
         self.position = last.offset + 1
         self.ticks.brokerTimeObserved(last.timestamp, at: MonotonicClock.now)
+        return count
     }
 
     /// Handles only the earliest row that is due before a record; the position does not change.

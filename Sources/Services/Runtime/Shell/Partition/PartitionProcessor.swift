@@ -55,12 +55,23 @@ package protocol PartitionProcessor: AnyObject {
     /// - Throws: `.fenced` when a later owner has acquired the partition.
     func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) throws(ProcessorError)
 
-    /// Decides the inputs of a batch, in order; may do I/O.
+    /// The maximum number of inputs that the shell passes to one call of `process`; at least 1.
     ///
-    /// `effects` is empty before the call, and contains the effects of all inputs after it.
+    /// After each call the shell compares the size of the batch's effects with its limit. A lower number therefore
+    /// keeps batches closer to the limit.
+    var maxInputs: Int { get }
+
+    /// Decides inputs of a batch, in order; may do I/O.
     ///
+    /// A batch may have several calls. `effects` is empty before each call, and contains the effects of the decided
+    /// inputs after it.
+    ///
+    /// - Returns: how many of the inputs were decided. The number is lower than that of `inputs` if too many rows are
+    ///   due before the next input. The call has then handled some of these rows, and a later call, of the same batch
+    ///   or of the next one, handles the rest.
     /// - Throws: the reason why the batch could not be decided; the shell then calls `rolledBack`.
-    func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError)
+    @discardableResult
+    func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) -> Int
 
     // `process` handles due rows together with the inputs. After a failure the shell handles them one by one, with the
     // next three methods, to find the row that causes the failure.
@@ -82,7 +93,7 @@ package protocol PartitionProcessor: AnyObject {
 
     /// For each effect of the last `process`, the index of the input that caused it; empty if unknown.
     var causeIndexes: [Int] { get }
-    /// The rows that the last `process` changed; `row` is nil for a removed row.
+    /// The rows that changed since the last `committed` or `rolledBack`; `row` is nil for a removed row.
     var changes: [(key: String, row: [UInt8]?)] { get }
     /// The processor's part of the offset's metadata: one short line.
     var offsetMetadata: String { get }
@@ -91,13 +102,14 @@ package protocol PartitionProcessor: AnyObject {
     /// The number of rows that the processor holds.
     var rowCount: Int { get }
 
-    /// Called when the result of the last `process` is durable.
+    /// Called when the results of all calls of `process` since the last commit are durable.
     func committed()
-    /// Called when the result of the last `process` was rolled back.
+    /// Called when these results were rolled back.
     func rolledBack()
 }
 
 extension PartitionProcessor {
+    package var maxInputs: Int { .max }
     package var causeIndexes: [Int] { [] }
     package var rowCount: Int { 0 }
     package func dueRow(before input: InboxInput) -> String? { nil }

@@ -8,7 +8,7 @@ internal import PlazaWire
 
 /// Processes a batch: decides it, makes it durable and sends its replies.
 extension ShellSession {
-    /// Processes polled records as one batch.
+    /// Processes polled records.
     ///
     /// If an input of a partition has failed, or may have crashed an owner, the partition's records are processed in
     /// chunks or one by one.
@@ -18,23 +18,35 @@ extension ShellSession {
     func process(_ records: [IncomingRecord]) throws {
         let suspect = self.owned.filter { $0.value.attempts.isSuspect(at: $0.value.position) }
         let batch = suspect.isEmpty ? records : records.filter { suspect[$0.topicPartition] == nil }
-        if !batch.isEmpty { _ = try self.processBatch(batch) }
+        if !batch.isEmpty { _ = try self.processBatches(batch) }
         for (topicPartition, partition) in suspect {
             try self.processSuspects(records.filter { $0.topicPartition == topicPartition }, of: partition)
         }
     }
 
-    /// Decides records, makes the effects durable and sends the replies.
+    /// Processes records as one batch, or as several batches if their output is large.
     ///
     /// - Parameters:
     ///   - records: the records, of one partition or of several.
-    ///   - mustTransact: true if the batch must be committed in a transaction, also for a machine that appends.
-    /// - Returns: false when the batch failed; the consumer is rewound to its first records.
+    ///   - mustTransact: true if each batch must be committed in a transaction, also for a machine that appends.
+    /// - Returns: false when a batch failed; the consumer is rewound to its first records.
     /// - Throws: the error that ends the session.
-    func processBatch(_ records: [IncomingRecord], mustTransact: Bool = false) throws -> Bool {
+    func processBatches(_ records: [IncomingRecord], mustTransact: Bool = false) throws -> Bool {
+        var rest = records[...]
+        while !rest.isEmpty {
+            guard let end = try self.processBatch(rest, mustTransact: mustTransact) else { return false }
+            rest = rest[end...]
+        }
+        return true
+    }
+
+    /// Decides the first of the records, makes their effects durable and sends their replies.
+    ///
+    /// - Returns: the index after the last record of the batch; nil when the batch failed and the consumer is rewound.
+    /// - Throws: the error that ends the session.
+    private func processBatch(_ records: ArraySlice<IncomingRecord>, mustTransact: Bool) throws -> Int? {
         let beganAt = MonotonicClock.now
-        var output = BatchOutput()
-        var replies: [OutgoingRecord] = []
+        var batch = DecidedBatch(end: records.startIndex)
         let runs = Self.runs(of: records).compactMap { run in
             self.owned[records[run.lowerBound].topicPartition].map { (records: records[run], partition: $0) }
         }
@@ -42,39 +54,75 @@ extension ShellSession {
         var partitions: [OwnedPartition] = []
         for run in runs where !partitions.contains(where: { $0 === run.partition }) { partitions.append(run.partition) }
         // If `partitions` is empty, all records belong to partitions that this instance does not serve.
-        guard !partitions.isEmpty, let group = self.group else { return true }
+        guard !partitions.isEmpty, let group = self.group else { return records.endIndex }
+        // Until the batch is decided, each record may be the cause of a failure.
+        var suspects = records
         do {
-            for run in runs { try self.decide(run.records, run.partition, into: &output, &replies) }
+            for run in runs { try self.throwIfTakenOver(run.partition, run.records) }
+            try self.decide(runs, into: &batch)
+            // The output may contain that of rows which are due before the next record, so it is suspect, too.
+            suspects = records[..<min(batch.end + 1, records.endIndex)]
             // The batch may contain several runs of one partition. The partition is committed once for all of them,
             // because its plan for the rows (`planRows`) covers all changes since the last commit.
             if !mustTransact, let appender = self.appender,
-                let batches = self.appendableBatches(of: output, partitions, to: appender.topic)
+                let batches = self.appendableBatches(of: batch.output, batch.partitions, to: appender.topic)
             {
-                try self.append(batches, of: partitions, by: appender, group)
+                try self.append(batches, of: batch.partitions, by: appender, group)
             } else {
-                try self.transact(&output, partitions, group)
+                let isDivisible = suspects.count > 1
+                try self.transact(
+                    &batch.output, batch.partitions, group, maxBytes: isDivisible ? BatchOutput.maxBytes : .max)
             }
         } catch {
-            if InputFailure(error) != nil {
-                // One of the records cannot be processed, or one of its effects cannot be written. To find that record,
-                // all records of the batch are processed in chunks or one by one when they are read again.
-                for partition in partitions {
-                    guard let last = records.last(where: { $0.topicPartition == partition.topicPartition })
-                    else { continue }
-                    partition.attempts.suspect(until: last.offset + 1, count: records.count)
-                }
-            }
+            // One of the records cannot be processed, or one of its effects cannot be written, or all effects together
+            // are too large. When the records are read again, they are therefore processed in chunks or one by one.
+            if InputFailure(error) != nil { Self.suspect(suspects, of: partitions) }
             try self.rollBack(partitions, error)
-            return false
+            return nil
         }
-        self.replyProducer.send(replies)
+        self.replyProducer.send(batch.replies)
         self.spans?.batchCommitted()
-        self.reportDurable(partitions)
+        self.reportDurable(batch.partitions)
         self.metrics.batchCommitted(
-            records: records.count, written: output.items.count + output.rows.count, replies: replies.count,
-            milliseconds: (MonotonicClock.now - beganAt).count,
+            records: batch.end - records.startIndex, written: batch.output.items.count + batch.output.rows.count,
+            replies: batch.replies.count, milliseconds: (MonotonicClock.now - beganAt).count,
             rows: self.owned.values.reduce(0) { $0 + $1.processor.rowCount })
-        return true
+        return batch.end
+    }
+
+    /// Makes records suspect in their partitions.
+    private static func suspect(_ records: ArraySlice<IncomingRecord>, of partitions: [OwnedPartition]) {
+        for partition in partitions {
+            guard let last = records.last(where: { $0.topicPartition == partition.topicPartition }) else { continue }
+            partition.attempts.suspect(until: last.offset + 1, count: records.count)
+        }
+    }
+
+    /// The result of deciding the first of several records.
+    private struct DecidedBatch {
+        /// The index after the last decided record.
+        var end: Int
+        /// The partitions of the decided records.
+        var partitions: [OwnedPartition] = []
+        var output = BatchOutput()
+        var replies: [OutgoingRecord] = []
+    }
+
+    /// Decides the records of runs, in order, until all are decided or the effects have `BatchOutput.maxEffectBytes`.
+    ///
+    /// A batch has the output of at least one record or due row, however large it is.
+    private func decide(
+        _ runs: [(records: ArraySlice<IncomingRecord>, partition: OwnedPartition)], into batch: inout DecidedBatch
+    ) throws {
+        for (records, partition) in runs {
+            // Records before the run that are not in any run belong to partitions which this instance does not serve.
+            batch.end = records.startIndex
+            while batch.end < records.endIndex {
+                guard batch.output.effectBytes < BatchOutput.maxEffectBytes else { return }
+                if !batch.partitions.contains(where: { $0 === partition }) { batch.partitions.append(partition) }
+                batch.end += try self.decide(records[batch.end...], partition, into: &batch.output, &batch.replies)
+            }
+        }
     }
 
     /// Writes the checkpoint of one partition whose checkpoint interval has passed.
@@ -95,17 +143,20 @@ extension ShellSession {
         }
     }
 
-    /// Decides the records of one partition, and collects the effects.
-    private func decide(
+    /// Decides the first records of one partition, and collects the effects.
+    ///
+    /// - Returns: how many records were decided; 0 if the call has only handled rows that are due before the first one.
+    func decide(
         _ records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition, into output: inout BatchOutput,
         _ replies: inout [OutgoingRecord]
-    ) throws {
-        try self.throwIfTakenOver(partition, records)
+    ) throws -> Int {
+        let inputs = records.prefix(partition.processor.maxInputs)
         var effects: [Effect] = []
         let began = self.spans?.now
-        try partition.process(records, effects: &effects)
-        if let began { self.spans?.recordsDecided(records, from: began) }
-        self.collect(effects, of: records, partition, into: &output, &replies)
+        let count = try partition.process(inputs, effects: &effects)
+        if let began { self.spans?.recordsDecided(inputs.prefix(count), from: began) }
+        self.collect(effects, of: inputs, partition, into: &output, &replies)
+        return count
     }
 
     /// Throws when the records contain the tick with which a later owner acquired the partition.
@@ -134,6 +185,7 @@ extension ShellSession {
             let record = topicRecord.outgoing(
                 partitions: self.settings.partitions,
                 trace: cause.flatMap { self.traceHeader(of: topicRecord.topic, causedBy: $0) })
+            output.effectBytes += BatchOutput.size(of: record)
             if case .reply = effect {
                 replies.append(record)
             } else {
@@ -203,8 +255,10 @@ extension ShellSession {
     /// Commits the batch's records, the partitions' changed rows and their offsets in one transaction.
     ///
     /// For a machine that appends, the transaction is a checkpoint: the rows are written to the state topic.
+    ///
+    /// - Throws: `messageTooLarge` if the records and the rows have more than `maxBytes`; nothing is written then.
     func transact(
-        _ output: inout BatchOutput, _ partitions: [OwnedPartition], _ group: GroupMetadata
+        _ output: inout BatchOutput, _ partitions: [OwnedPartition], _ group: GroupMetadata, maxBytes: Int = .max
     ) throws(KafkaError) {
         let beganAt = MonotonicClock.now
         for partition in partitions {
@@ -216,6 +270,10 @@ extension ShellSession {
             // The claims are the last line of the offset's metadata (`FeedEpochs`).
             if let claims = partition.appending?.claims { metadata += "\n" + claims.line }
             output.offsets[partition.topicPartition] = OffsetAndMetadata(offset: partition.position, metadata: metadata)
+        }
+        let bytes = output.writtenBytes
+        guard bytes <= maxBytes else {
+            throw KafkaError(.messageTooLarge, "A batch has \(bytes) bytes, more than \(maxBytes).")
         }
         try self.writer.commit(output, group: group, consumer: self.consumer)
         self.leaseGuard.membershipConfirmed(at: beganAt)
@@ -260,15 +318,15 @@ extension ShellSession {
     }
 
     /// Splits `records` into runs of consecutive records of one partition each.
-    static func runs(of records: [IncomingRecord]) -> [Range<Int>] {
+    static func runs(of records: ArraySlice<IncomingRecord>) -> [Range<Int>] {
         if records.isEmpty { return [] }
         var runs: [Range<Int>] = []
-        var start = 0
+        var start = records.startIndex
         for index in records.indices.dropFirst() where records[index].topicPartition != records[start].topicPartition {
             runs.append(start..<index)
             start = index
         }
-        runs.append(start..<records.count)
+        runs.append(start..<records.endIndex)
         return runs
     }
 }

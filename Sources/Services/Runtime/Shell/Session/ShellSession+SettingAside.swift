@@ -66,7 +66,7 @@ extension ShellSession {
             guard isDone else { return }
             rest = rest.dropFirst(length)
         }
-        if !rest.isEmpty { _ = try self.processBatch(Array(rest)) }
+        if !rest.isEmpty { _ = try self.processBatches(Array(rest)) }
     }
 
     /// Processes suspect records as one batch.
@@ -86,7 +86,7 @@ extension ShellSession {
             try self.rollBack([partition], error)
             return false
         }
-        return try self.processBatch(records, mustTransact: true)
+        return try self.processBatches(records, mustTransact: true)
     }
 
     /// Writes a record of attempts, and waits until it is durable.
@@ -129,16 +129,16 @@ extension ShellSession {
                 if let attemptRecord { try self.writeDurably(attemptRecord, of: partition) }
             }
             var output = BatchOutput()
-            var effects: [Effect] = []
             switch step {
-            // `processAlone` has checked that a row is due, so the result is true.
-            case .dueRow: _ = try partition.processNextDue(before: record, effects: &effects)
+            case .dueRow:
+                var effects: [Effect] = []
+                // `processAlone` has checked that a row is due, so the result is true.
+                _ = try partition.processNextDue(before: record, effects: &effects)
+                self.collect(effects, of: [record], partition, into: &output, &replies)
             case .input:
-                let began = self.spans?.now
-                try partition.process([record], effects: &effects)
-                if let began { self.spans?.recordsDecided([record], from: began) }
+                // `processAlone` has handled the due rows, unless the processor does not handle them one by one.
+                while try self.decide([record], partition, into: &output, &replies) == 0 {}
             }
-            self.collect(effects, of: [record], partition, into: &output, &replies)
             try self.transact(&output, [partition], group)
         } catch {
             guard let failure = InputFailure(error) else {

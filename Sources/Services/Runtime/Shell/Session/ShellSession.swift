@@ -163,7 +163,7 @@ final class ShellSession {
     private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
         let now = MonotonicClock.now
         // All records of a run belong to one partition.
-        let partitionsWithWork = Self.runs(of: records).map { records[$0.lowerBound].topicPartition }
+        let partitionsWithWork = Self.runs(of: records[...]).map { records[$0.lowerBound].topicPartition }
             .filter { self.owned[$0] != nil }
         self.reportProgress { watch in
             for partition in partitionsWithWork { watch.workArrived(in: partition, at: now) }

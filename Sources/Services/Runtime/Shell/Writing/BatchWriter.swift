@@ -16,6 +16,31 @@ struct BatchOutput {
     var rows: [(partition: Int32, key: String, row: [UInt8]?)] = []
     /// The offsets to commit, by inbox partition.
     var offsets: [TopicPartition: OffsetAndMetadata] = [:]
+    /// The size in bytes of the decided effects, replies included.
+    var effectBytes = 0
+
+    /// The size of the effects with which a batch ends, 8 MiB: no further input is decided for it.
+    ///
+    /// The effects of the last inputs and the changed rows add to it, which rarely exceeds `maxBytes`.
+    static let maxEffectBytes = 8 << 20
+    /// The maximum size of a batch of several inputs, 32 MiB; a larger one is divided.
+    ///
+    /// It is written within the 2 s after which the broker aborts a transaction, and it is a quarter of the producer's
+    /// queue (`KafkaSettings`).
+    static let maxBytes = 32 << 20
+    /// An upper bound for the bytes that the record format adds to a record.
+    private static let recordOverheadBytes = 100
+
+    /// The size of a record in a batch, in bytes.
+    static func size(of record: OutgoingRecord) -> Int { record.bytes + Self.recordOverheadBytes }
+
+    /// The size in bytes of what is written: the records of the effects, without replies, and the rows.
+    var writtenBytes: Int {
+        let itemBytes = self.items.reduce(0) { $0 + Self.size(of: $1.record) }
+        return self.rows.reduce(itemBytes) { sum, row in
+            sum + row.key.utf8.count + (row.row?.count ?? 0) + Self.recordOverheadBytes
+        }
+    }
 }
 
 /// Makes a batch durable; atomically if the broker supports transactions.
@@ -58,6 +83,27 @@ extension BatchOutput {
         }
         for item in self.items { records.append(item.record) }
         return records
+    }
+}
+
+extension KafkaProducer {
+    /// Puts the records of a batch into the queue.
+    ///
+    /// - Parameter records: all records of the batch.
+    /// - Throws: the errors of `send`. If the batch alone is larger than the queue, the error is `messageTooLarge`
+    ///   instead of `queueFull`: the batch would not fit at any other time either, so its inputs are the cause.
+    func send(batch records: [OutgoingRecord]) throws(KafkaError) {
+        let wasEmpty = self.queueDepth == 0
+        do throws(KafkaError) {
+            for record in records { try self.send(record) }
+        } catch {
+            guard error.kind == .queueFull, wasEmpty else { throw error }
+            let bytes = records.reduce(0) { $0 + BatchOutput.size(of: $1) }
+            throw KafkaError(
+                .messageTooLarge,
+                "A batch of \(records.count) records and \(bytes) bytes does not fit into the producer's queue.",
+                codeName: error.codeName)
+        }
     }
 }
 

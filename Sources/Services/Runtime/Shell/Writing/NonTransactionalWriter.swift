@@ -50,10 +50,9 @@ final class NonTransactionalWriter: BatchWriter {
 
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
         self.failures.withLock { $0 = Failures() }
-        for record in batch.records(state: self.stateTopic) {
-            try self.producer.send(record)
-            self.mirror(record)
-        }
+        let records = batch.records(state: self.stateTopic)
+        try self.producer.send(batch: records)
+        for record in records { self.mirror(record) }
         try self.rewriteLargePartitions()
         try self.producer.flush(timeout: .seconds(5))
         let failures = self.failures.withLock { $0 }

@@ -79,7 +79,8 @@ final class TransactionWriter: BatchWriter {
     /// - Throws: `unanswered` when the commit or the abort was not answered. The outcome is then unknown. librdkafka
     ///   accepts only a repetition of the unanswered call, so only `prepare` of a new producer ends the transaction.
     ///   After any other error nothing of the batch was written, and the next batch may begin. If the broker refused
-    ///   records, the error is `RefusedRecords.reason`.
+    ///   records, the error is `RefusedRecords.reason`. If the batch is larger than the producer's queue, it is
+    ///   `messageTooLarge`.
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
         if self.needsNewEpoch { try self.renewEpoch() }
         self.refusedRecords.withLock { $0 = RefusedRecords() }
@@ -94,9 +95,7 @@ final class TransactionWriter: BatchWriter {
             try self.retrying { () throws(KafkaError) in
                 try self.producer.sendOffsets(batch.offsets, group: group, timeout: Self.callTimeout)
             }
-            for record in batch.records(state: self.stateTopic) {
-                try self.producer.send(record)
-            }
+            try self.producer.send(batch: batch.records(state: self.stateTopic))
         } catch {
             throw try self.abort(after: error)
         }

@@ -12,13 +12,13 @@ final class RefusingProcessor: PartitionProcessor {
 
     init(_ context: ProcessorContext) { self.processor = MachineProcessor(TallyMachine(), context) }
 
-    func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) {
+    func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) -> Int {
         for input in inputs {
             guard case .record(let bytes) = input.payload, String(decoding: bytes, as: UTF8.self).contains("refused")
             else { continue }
             throw .rejected("an input is refused")
         }
-        self.processor.process(inputs, effects: &effects)
+        return self.processor.process(inputs, effects: &effects)
     }
 
     var causeIndexes: [Int] { self.processor.causeIndexes }

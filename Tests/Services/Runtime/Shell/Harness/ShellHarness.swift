@@ -41,16 +41,19 @@ final class ShellHarness {
     ///   - instance: the name of the shell's instance.
     ///   - appendTimeout: how long the shell waits for the acknowledgement of each appended batch; after a timeout of 0
     ///     the shell does not know whether the batch was appended.
+    ///   - producerQueueKiB: the capacity of each producer's queue in KiB; nil for that of services, 128 MiB.
     ///   - log: the shell's log.
     ///   - makeProcessor: makes the processor of a partition, if it is not only that of the tally machine.
     /// - Returns: the shell, which runs on a dedicated thread.
     func startShell(
-        _ instance: String, appendTimeout: @escaping @Sendable () -> Duration = { .seconds(5) }, log: Log = .none,
+        _ instance: String, appendTimeout: @escaping @Sendable () -> Duration = { .seconds(5) },
+        producerQueueKiB: Int? = nil, log: Log = .none,
         makeProcessor: @escaping @Sendable (ProcessorContext) -> any PartitionProcessor = {
             MachineProcessor(TallyMachine(), $0)
         }
     ) -> RunningShell {
-        RunningShell(self, instance, appendTimeout: appendTimeout, log: log, makeProcessor)
+        RunningShell(
+            self, instance, appendTimeout: appendTimeout, producerQueueKiB: producerQueueKiB, log: log, makeProcessor)
     }
 
     /// Sends a text message to the inbox, and does not wait for the broker's acknowledgement; `flush` waits for it.
@@ -232,14 +235,17 @@ final class RunningShell {
     private let thread: DedicatedThread
 
     init(
-        _ harness: ShellHarness, _ instance: String, appendTimeout: @escaping @Sendable () -> Duration, log: Log,
+        _ harness: ShellHarness, _ instance: String, appendTimeout: @escaping @Sendable () -> Duration,
+        producerQueueKiB: Int?, log: Log,
         _ makeProcessor: @escaping @Sendable (ProcessorContext) -> any PartitionProcessor
     ) {
         let spec = MachineSpec(
             name: "barrage", inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed,
             makeProcessor: makeProcessor)
+        var kafka = harness.settings
+        if let producerQueueKiB { kafka.overrides["queue.buffering.max.kbytes"] = "\(producerQueueKiB)" }
         var settings = ShellSettings(
-            kafka: harness.settings, instance: instance, partitions: ShellHarness.partitions, mode: harness.kafkaMode)
+            kafka: kafka, instance: instance, partitions: ShellHarness.partitions, mode: harness.kafkaMode)
         settings.checkpointInterval = .seconds(1)
         settings.appendTimeout = appendTimeout
         let shell = MachineShell(spec, settings: settings, log: log, metrics: self.metrics)
@@ -264,6 +270,11 @@ final class RunningShell {
     /// The number of partitions whose rows the shell cannot restore.
     var damagedPartitions: Int {
         self.metrics.gauge(MetricNames.Shell.damagedPartitions, help: "", labels: ["machine": "barrage"]).value
+    }
+
+    /// The number of inputs and rows that the shell has set aside.
+    var deadLetters: Int {
+        self.metrics.counter(MetricNames.Shell.deadLetters, help: "", labels: ["machine": "barrage"]).value
     }
 
     /// Waits until the shell has ended by itself.

@@ -14,10 +14,16 @@ final class WriterFixture {
     private let consumer: KafkaConsumer
     private let group: GroupMetadata
 
-    init() throws {
+    /// Starts the broker.
+    ///
+    /// - Parameter overrides: settings of the clients by librdkafka's names.
+    /// - Throws: an error when the broker or the consumer cannot be started.
+    init(overrides: [String: String] = [:]) throws {
         let topics = Dictionary(uniqueKeysWithValues: PlazaTopic.allCases.map { ($0.rawValue, 1) })
         self.broker = try EmbeddedBroker(topics: topics)
-        self.settings = KafkaSettings(brokers: self.broker.bootstrap, clientID: "writer") { _, _, _ in }
+        self.settings = KafkaSettings(
+            brokers: self.broker.bootstrap, clientID: "writer", overrides: overrides
+        ) { _, _, _ in }
         self.consumer = try KafkaConsumer(self.settings, group: "g", sessionTimeout: EmbeddedBroker.sessionTimeout)
         self.group = try #require(self.consumer.groupMetadata())
     }

@@ -78,6 +78,36 @@ import Testing
         #expect(processor.nextDue == nil)
     }
 
+    @Test func `I16 many rows that are due at once are handled in several calls, and then the input`() {
+        let (processor, _) = self.makeProcessor()
+        let lives = (0..<100).map { LiveKey("app", LiveID("live-\($0)")) }
+        for live in lives {
+            let row = TallyMachine.Row(count: 0, due: Timestamp(milliseconds: 1_000))
+            processor.restore(key: TallyMachine.Key(live).text, row: Wire.encode(row))
+        }
+        let input = Self.textInput("after", at: 2_000, offset: 7)
+        var items: [FeedItem] = []
+        var callCount = 0
+        var decidedCount = 0
+        while decidedCount == 0, callCount < 200 {
+            var effects: [Effect] = []
+            decidedCount = processor.process([input], effects: &effects)
+            #expect(processor.causeIndexes.count == effects.count)
+            let newItems = effects.compactMap { effect -> FeedItem? in
+                if case .feed(let item) = effect { item } else { nil }
+            }
+            #expect(newItems.count <= 17, "at most 16 due rows, and the input")
+            items += newItems
+            callCount += 1
+        }
+        #expect(decidedCount == 1)
+        // Each due row has one item, in the order in which the rows are due, and the input has the last one.
+        #expect(Set(items.dropLast().map(\.key)) == Set(lives))
+        #expect(items.count == 101)
+        #expect(items.last?.key == Self.live)
+        #expect(processor.nextDue == nil)
+    }
+
     @Test func `time never goes back, even if a new owner receives an earlier time`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []

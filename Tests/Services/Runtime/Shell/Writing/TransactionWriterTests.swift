@@ -37,6 +37,23 @@ import Testing
         }
     }
 
+    @Test func `I16 a batch larger than the producer's queue is too large, and the next batch is committed`()
+        async throws
+    {
+        try await runOnDedicatedThread {
+            let fixture = try WriterFixture(overrides: ["queue.buffering.max.kbytes": "100"])
+            let writer = try fixture.makeWriter()
+            defer { writer.close() }
+            try writer.prepare()
+            try fixture.commit("before", by: writer)
+            let error = #expect(throws: KafkaError.self) {
+                try fixture.commit(String(repeating: "l", count: 200_000), by: writer)
+            }
+            #expect(error?.kind == .messageTooLarge && error?.isFatal == false, "\(error.debugDescription)")
+            try fixture.commit("after", by: writer)
+        }
+    }
+
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a commit that reaches the broker late never commits the next transaction`() async throws {
         try await runOnDedicatedThread {
