@@ -11,6 +11,8 @@ package struct FrameDecoder: Sendable {
     private let role: Role
     /// Whether a close frame or a protocol violation has ended the decoding.
     private(set) var hasEnded = false
+    /// The number of frames since the last `takeFrameCount`.
+    private var frameCount = 0
 
     /// A header that was received only in part; the longest header has 14 bytes.
     private var partialHeader = InlineArray<14, UInt8>(repeating: 0)
@@ -56,17 +58,32 @@ package struct FrameDecoder: Sendable {
                 if self.frame == nil {
                     guard let header = try self.nextHeader(chunk.span, &offset) else { return nil }
                     try self.validate(header)
-                    if let event = try self.decodeWholeFrame(header, &chunk, &offset) { return event }
+                    if let event = try self.decodeWholeFrame(header, &chunk, &offset) {
+                        self.frameCount += 1
+                        return event
+                    }
                     self.frame = header
                 }
                 if !(try self.bufferPayload(&chunk, &offset)) { return nil }
-                if let event = try self.endFrame() { return event }
+                let event = try self.endFrame()
+                self.frameCount += 1
+                if let event { return event }
             }
         } catch {
+            self.frameCount += 1
             self.stop()
             offset = chunk.count
             return .failure(error)
         }
+    }
+
+    /// Returns how many frames have ended since the last call, and resets the count.
+    ///
+    /// Every frame counts: a control frame, a message in one frame, each frame of a fragmented message even if it is
+    /// empty, and a frame that breaks the protocol. One call of `next` may decode many frames that complete no message.
+    mutating func takeFrameCount() -> Int {
+        defer { self.frameCount = 0 }
+        return self.frameCount
     }
 
     /// Reads the next header; nil until all of it has been received.

@@ -3,7 +3,7 @@ package import MachineKit
 
 /// The rate limits of what a peer sends.
 package struct InboundLimits: Hashable, Sendable {
-    /// The rate of frames of every kind, control frames included.
+    /// The rate of frames of every kind; control frames and each frame of a fragmented message count.
     package var frames: RateLimit
     /// The rate of bytes, frame headers included.
     package var bytes: RateLimit
@@ -49,26 +49,28 @@ struct InboundMeter {
     /// Ends the limits that apply only before the connection is accepted.
     mutating func accept() { self.isAccepted = true }
 
-    /// Counts received bytes, and a frame if they complete one.
+    /// Counts received bytes and the frames that they complete.
     ///
     /// - Parameters:
     ///   - byteCount: The number of received bytes.
-    ///   - isFrame: Whether the bytes complete a frame.
+    ///   - frames: The number of frames that the bytes complete.
     ///   - limits: The limits of the peer.
     ///   - now: The loop's time.
     /// - Returns: The limit that was exceeded; nil if none was.
     mutating func count(
-        _ byteCount: Int, isFrame: Bool, _ limits: InboundLimits, at now: MonotonicTime
+        _ byteCount: Int, frames: Int, _ limits: InboundLimits, at now: MonotonicTime
     ) -> InboundExcess? {
         if !self.isAccepted {
             self.bytesBeforeAcceptedCount = UInt32(clamping: Int(self.bytesBeforeAcceptedCount) + byteCount)
-            if isFrame, self.framesBeforeAcceptedCount < .max { self.framesBeforeAcceptedCount += 1 }
+            self.framesBeforeAcceptedCount = UInt16(clamping: Int(self.framesBeforeAcceptedCount) + frames)
             guard Int(self.framesBeforeAcceptedCount) <= limits.framesBeforeAccepted,
                 Int(self.bytesBeforeAcceptedCount) <= limits.bytesBeforeAccepted
             else { return .beforeAccepted }
         }
+        // A bucket takes at most as many tokens as it holds, so more frames than that must be rejected here.
+        if frames > limits.frames.count { return .frames }
         // A bucket returns nil if it had the tokens.
-        if isFrame, self.frameBucket.take(of: limits.frames, at: now) != nil { return .frames }
+        if frames > 0, self.frameBucket.take(frames, of: limits.frames, at: now) != nil { return .frames }
         return self.byteBucket.take(byteCount, of: limits.bytes, at: now) == nil ? nil : .bytes
     }
 }

@@ -191,7 +191,7 @@ package final class WebSocketConnection {
         while self.state == .open || self.state == .closing {
             let eventStart = offset
             let event = self.decoder.next(&bytes, &offset)
-            if let excess = self.countReceived(offset - eventStart, isFrame: event != nil) {
+            if let excess = self.countReceived(offset - eventStart) {
                 return self.endInput(excess)
             }
             guard let event else { break }
@@ -210,9 +210,11 @@ package final class WebSocketConnection {
         }
     }
 
-    /// Counts received bytes against the limits, and returns the limit that they exceed, if any.
-    private func countReceived(_ byteCount: Int, isFrame: Bool) -> InboundExcess? {
+    /// Counts received bytes, and the frames that they complete, against the limits; returns the limit that they
+    /// exceed, if any.
+    private func countReceived(_ byteCount: Int) -> InboundExcess? {
         let configuration = self.group.configuration
+        let frameCount = self.decoder.takeFrameCount()
         let bufferedBytes = self.decoder.bufferedCapacityBytes
         // `maxUnfinishedBytes` limits the sum of all connections of the group, so each change is added to the sum.
         if bufferedBytes != self.unfinishedBytes {
@@ -226,7 +228,7 @@ package final class WebSocketConnection {
             }
         }
         guard let limits = configuration.inbound else { return nil }
-        return self.meter.count(byteCount, isFrame: isFrame, limits, at: self.group.loop.now)
+        return self.meter.count(byteCount, frames: frameCount, limits, at: self.group.loop.now)
     }
 
     /// Handles that the peer has exceeded a limit.
