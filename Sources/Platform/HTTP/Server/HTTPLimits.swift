@@ -67,7 +67,8 @@ package struct HTTPLimits: Sendable, Equatable {
     /// The maximum number of open connections; further connections stay in the kernel's queue.
     ///
     /// When more than nine tenths of this number are open, one connection is closed for each new one. It is a
-    /// connection that waits for bytes from its client, of the address with the most connections.
+    /// connection of the address with the most connections: of these the one that has waited the longest for its
+    /// client, to send bytes of a request or to take bytes of a response.
     package var connections = 1_000
     /// The maximum number of open connections of one address, or of one IPv6 network of 64 bits; further ones are
     /// closed at once.

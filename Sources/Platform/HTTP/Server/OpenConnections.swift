@@ -29,6 +29,8 @@ struct OpenConnections {
         let address: IPAddress?
         let descriptor: Int32
         var phase = Phase.readingHead
+        /// When the current phase began.
+        var phaseStart: MonotonicTime
         /// The size of the response that is being sent; 0 in other phases, and in each phase of a connection that is in
         /// `closing`.
         var responseBytes = 0
@@ -37,8 +39,8 @@ struct OpenConnections {
         /// When the current phase must have ended; nil without a limit, and for a connection that is in `closing`.
         var deadline: MonotonicTime?
 
-        /// Whether the server waits for the client's next bytes, of the head or the body of a request.
-        var isAwaitingClient: Bool { self.phase == .readingHead || self.phase == .readingBody }
+        /// Whether the server waits for the client: to send bytes of a request, or to take bytes of a response.
+        var isAwaitingClient: Bool { self.phase != .handling }
     }
 
     private let limits: HTTPLimits
@@ -72,7 +74,8 @@ struct OpenConnections {
     /// Adds a connection; `id` identifies it until `remove`.
     mutating func add(_ id: UInt, from address: IPAddress?, descriptor: Int32, at now: MonotonicTime) {
         let deadline = now + Milliseconds(self.limits.headTimeout)
-        self.connections[id] = Connection(address: address?.limitKey, descriptor: descriptor, deadline: deadline)
+        self.connections[id] = Connection(
+            address: address?.limitKey, descriptor: descriptor, phaseStart: now, deadline: deadline)
         if let key = address?.limitKey { self.connectionCounts[key, default: 0] += 1 }
     }
 
@@ -95,30 +98,29 @@ struct OpenConnections {
     /// Chooses a connection to shut down when more than nine tenths of `HTTPLimits.connections` are open.
     ///
     /// Clients of many addresses, each within its own limit, could otherwise occupy all connections with requests that
-    /// never end. The choice is among the connections that wait for bytes from their clients: one of the address with
-    /// the most connections, and of these the one with the earliest deadline.
+    /// never end, or with responses that they do not read. The choice is among the connections that wait for their
+    /// clients: one of the address with the most connections, and of these the one that has been in its phase for the
+    /// longest. Behind a proxy all connections have one address; a connection that was just opened must not give way
+    /// to a response that has waited for its client for seconds. Therefore senders are not exempt, and need not be
+    /// older than any limit, which clients could stay below by opening connections quickly.
     ///
     /// - Returns: the descriptor of the connection; nil while enough connections are free, or when no connection waits
     ///   for its client.
     mutating func takeConnectionToEvict() -> Int32? {
         let openCount = self.connections.count - self.closing.count
         guard openCount > self.limits.connections - self.limits.connections / 10 else { return nil }
-        /// The number of open connections from the same address as this one.
-        func countFromSameAddress(as connection: Connection) -> Int {
-            connection.address.map { self.connectionCounts[$0] ?? 0 } ?? 0
-        }
-        let waiting = self.connections.filter { $0.value.isAwaitingClient && !self.closing.contains($0.key) }
-        let chosen = waiting.max { left, right in
-            let (leftCount, rightCount) = (countFromSameAddress(as: left.value), countFromSameAddress(as: right.value))
-            guard leftCount == rightCount, let leftDeadline = left.value.deadline,
-                let rightDeadline = right.value.deadline
-            else { return leftCount < rightCount }
-            // With equal counts, the earliest deadline is the maximum.
-            return rightDeadline < leftDeadline
+        var chosen: (id: UInt, descriptor: Int32, countFromSameAddress: Int, phaseStart: MonotonicTime)?
+        for (id, connection) in self.connections where connection.isAwaitingClient && !self.closing.contains(id) {
+            let count = connection.address.map { self.connectionCounts[$0] ?? 0 } ?? 0
+            if let chosen {
+                let isMoreUrgent = (chosen.countFromSameAddress, connection.phaseStart) < (count, chosen.phaseStart)
+                guard isMoreUrgent else { continue }
+            }
+            chosen = (id, connection.descriptor, count, connection.phaseStart)
         }
         guard let chosen else { return nil }
-        self.beginClosing(chosen.key)
-        return chosen.value.descriptor
+        self.beginClosing(chosen.id)
+        return chosen.descriptor
     }
 
     /// Sets the phase of a connection, and the deadline of the phase; a connection that is being shut down gets none.
@@ -133,6 +135,7 @@ struct OpenConnections {
             }
         self.forgetResponse(of: id)
         self.connections[id]?.phase = phase
+        self.connections[id]?.phaseStart = now
         self.connections[id]?.deadline = self.closing.contains(id) ? nil : limit.map { now + Milliseconds($0) }
     }
 

@@ -223,7 +223,7 @@ import Testing
             slowClients.append(client)
         }
         // When the server is nearly full, it closes a connection for each new one. All clients have one address, so it
-        // is the connection with the earliest deadline.
+        // is the connection that has waited the longest.
         let startedAt = ContinuousClock.now
         ServerFixture.waitUntil {
             guard let client = try? RawClient(port: fixture.server.port) else { return false }
@@ -232,6 +232,38 @@ import Testing
         }
         #expect(ContinuousClock.now - startedAt < .seconds(8), "a new connection is served")
         #expect(Set(fixture.waitForRefusals()) == [.connectionsPerAddress])
+    }
+
+    /// Rules: R13.30.
+    @Test func `I16 new connections are served although other clients do not read their responses`() throws {
+        // More than the buffers of the two sockets hold; nine such responses are within `unreadResponseBytes`.
+        let largeBody = [UInt8](repeating: 65, count: 12 << 20)
+        let fixture = try ServerFixture({
+            $0.connections = 10
+            $0.idleTimeout = .seconds(30)
+        }) { request in
+            .reject(HTTPResponse(status: 200, body: request.path == "/large" ? largeBody : [66]))
+        }
+        // The array keeps the connections open. Nine are as many as may be open before one is closed for each new one.
+        var silentClients: [RawClient] = []
+        for _ in 0..<9 {
+            let client = try RawClient(port: fixture.server.port)
+            client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(client.waitForResponseOrEnd(), "the server sends the response")
+            silentClients.append(client)
+        }
+        // Each of these clients takes the place of one that does not read, and keeps its connection.
+        let readingClients = try (0..<6).map { _ in
+            let client = try RawClient(port: fixture.server.port)
+            client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.readResponse().body == "B")
+            return client
+        }
+        for client in readingClients {
+            client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.readResponse().body == "B")
+        }
+        #expect(fixture.refusals.all == [HTTPRefusal](repeating: .connectionsPerAddress, count: 6))
     }
 
     /// Rules: R12.7, R13.27.

@@ -27,7 +27,7 @@ import Testing
     /// Rules: R13.28, R13.30.
     @Test func `I16 a connection that was evicted gets no new deadline, and its response is not counted`() throws {
         var connections = try self.connections()
-        #expect(connections.takeConnectionToEvict() == 1, "the one with the earliest deadline")
+        #expect(connections.takeConnectionToEvict() == 1, "the one that has waited the longest")
         #expect(connections.takeConnectionToEvict() == nil, "nine connections are left")
         // The daemon had read the request before the socket was shut down.
         let time = MonotonicTime(milliseconds: 20)
@@ -38,6 +38,48 @@ import Testing
         #expect(connections.responseBytes == 0 && connections.takeConnectionWithUnreadResponse() == nil)
         let others: [Int32] = [2, 3, 4, 5, 6, 7, 8, 9, 10]
         #expect(connections.takeOverdue(at: Self.late).map(\.descriptor).sorted() == others)
+    }
+
+    /// Rules: R13.30.
+    @Test func `I16 responses that the clients of many addresses do not read give way to new connections`() throws {
+        var connections = OpenConnections(limits: HTTPLimits())
+        // Ten addresses have 90 connections each, 900 in all, and read none of their responses.
+        for number in 0..<900 {
+            let address = try #require(IPAddress("10.0.0.\(number % 10)"))
+            let time = MonotonicTime(milliseconds: Int64(number))
+            connections.add(UInt(number), from: address, descriptor: Int32(number), at: time)
+            connections.enterPhase(.sendingResponse, of: UInt(number), at: time)
+        }
+        #expect(connections.takeConnectionToEvict() == nil, "a tenth is free")
+        let time = MonotonicTime(milliseconds: 1_000)
+        for number in 900..<1_000 {
+            let address = try #require(IPAddress("10.1.0.\(number - 900)"))
+            connections.add(UInt(number), from: address, descriptor: Int32(number), at: time)
+            // The oldest ones first, each of an address that has 90 connections.
+            #expect(connections.takeConnectionToEvict() == Int32(number - 900))
+            connections.remove(UInt(number - 900))
+        }
+    }
+
+    /// Rules: R13.30.
+    @Test func `I16 of one address the connection that has waited the longest for its client is evicted`() throws {
+        var connections = try self.connections()
+        // At 20 ms connection 1 waits for its handler, 2 begins to send, and 3 waits for its next request. All other
+        // connections wait for their first request since they were opened at up to 10 ms.
+        let time = MonotonicTime(milliseconds: 20)
+        connections.enterPhase(.handling, of: 1, at: time)
+        connections.enterPhase(.sendingResponse, of: 2, at: time)
+        connections.enterPhase(.readingHead, of: 3, at: time + Milliseconds(1))
+        var evicted: [Int32] = []
+        while let descriptor = connections.takeConnectionToEvict() {
+            evicted.append(descriptor)
+            connections.remove(UInt(descriptor))
+            // A new connection from the same address, opened after all others.
+            let id = UInt(100 + evicted.count)
+            connections.add(id, from: IPAddress("10.0.0.1"), descriptor: Int32(id), at: time + Milliseconds(2))
+            if evicted.count == 9 { break }
+        }
+        #expect(evicted == [4, 5, 6, 7, 8, 9, 10, 2, 3], "never connection 1, whose handler runs")
     }
 
     /// Rules: R13.28.
