@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 /// One component of a coding path: a member's name or an element's index.
 struct JSONKey: CodingKey {
     let stringValue: String
@@ -151,54 +145,6 @@ extension StrictJSON {
             }
         }
         return String(decoding: text, as: UTF8.self)
-    }
-
-    /// The integer at `index`, even in a form such as `1.0` or `1e2`; nil if the value is not a number, is fractional,
-    /// or does not fit.
-    func integer<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, at index: Int) -> Number? {
-        let entry = self.entries[index]
-        let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
-        switch entry.kind {
-        case .integer: return Self.integer(digits)
-        case .number:
-            guard let double = Double(String(decoding: digits, as: UTF8.self)) else { return nil }
-            // A `Double` represents integers below 2^53 exactly. Larger ones may have been rounded, so Foundation's
-            // decoder converts the digits.
-            if double.magnitude < 0x1p53 { return Number(exactly: double) }
-            return try? JSONDecoder().decode(Number.self, from: Data(digits))
-        default: return nil
-        }
-    }
-
-    /// Converts digits, optionally after `-`, to an integer; nil if the integer does not fit.
-    private static func integer<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>) -> Number? {
-        let isNegative = digits.first == UInt8(ascii: "-")
-        var number: Number = 0
-        for digit in isNegative ? digits.dropFirst() : digits {
-            let (product, isTooLong) = number.multipliedReportingOverflow(by: 10)
-            // Negative numbers are built by subtraction, because the least number has no positive counterpart.
-            let digitValue = Number(truncatingIfNeeded: digit - UInt8(ascii: "0"))
-            let (sum, isTooLarge) =
-                isNegative
-                ? product.subtractingReportingOverflow(digitValue) : product.addingReportingOverflow(digitValue)
-            if isTooLong || isTooLarge { return nil }
-            number = sum
-        }
-        return number
-    }
-
-    /// The number at `index`; nil if the value is not a number, or would be rounded to infinity or to zero.
-    func double(at index: Int) -> Double? {
-        let entry = self.entries[index]
-        guard entry.kind == .integer || entry.kind == .number else { return nil }
-        let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
-        guard let double = Double(String(decoding: digits, as: UTF8.self)), double.isFinite else { return nil }
-        if double == 0 {
-            // A zero that is written with one of the digits 1 to 9 was rounded. `| 0x20` makes `E` an `e`.
-            let mantissa = digits.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-            guard mantissa.allSatisfy({ !(UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-        }
-        return double
     }
 
     /// The coding path of the value at `index`; only errors need it.

@@ -3,7 +3,7 @@
 /// A JSON text with an index of its values, made in one scan.
 ///
 /// The scan validates the whole text by RFC 8259, including members that are never read. Values are converted only when
-/// they are read (`StrictJSON+Values.swift`).
+/// they are read (`StrictJSON+Values.swift`, `StrictJSON+Numbers.swift`).
 package struct StrictJSON: Sendable {
     /// The deepest nesting of objects and lists.
     package static let depthLimit = 512

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import MachineKit
+import PlazaWire
+import Testing
+
+/// The project's JSON decoder (`Wire.decode`) makes the same numbers of all forms as the decoder of Foundation, in a
+/// time that is proportional to the length of the text.
+@Suite struct StrictJSONNumberTests {
+    /// Expects that the decoder returns the same integer as Foundation, or that both throw; returns the integer.
+    @discardableResult private static func compare<Number: FixedWidthInteger & Decodable>(
+        _ type: Number.Type, _ token: String
+    ) -> Number? {
+        let bytes = Array(token.utf8)
+        let number = try? Wire.decode(type, from: bytes)
+        #expect(number == (try? JSONDecoder().decode(type, from: Data(bytes))), "\(type) from \(token)")
+        return number
+    }
+
+    /// Expects the same `Double`, bit by bit.
+    private static func compareDoubles(_ token: String) {
+        let bytes = Array(token.utf8)
+        let double = try? Wire.decode(Double.self, from: bytes)
+        let expected = try? JSONDecoder().decode(Double.self, from: Data(bytes))
+        #expect(double?.bitPattern == expected?.bitPattern, "\(token)")
+    }
+
+    /// Digits: only zeros, only nines, many zeros, or any.
+    private static func digits(_ count: Int, _ random: inout SeededRandom) -> String {
+        switch random.next() % 4 {
+        case 0: return String(repeating: "0", count: count)
+        case 1: return String(repeating: "9", count: count)
+        case 2:
+            return (0..<count).map { _ in random.next() % 2 == 0 ? "0" : String(random.next() % 10) }.joined()
+        default: return (0..<count).map { _ in String(random.next() % 10) }.joined()
+        }
+    }
+
+    /// An integer at a limit of a type or of the exact integers of `Double`, give or take up to 3.
+    private static func integerAtLimit(_ random: inout SeededRandom) -> String {
+        let limits: [UInt64] = [1 << 53, 1 << 54, 1 << 62, 1 << 63, .max, 1_000_000_000_000_000_000]
+        let limit = limits[Int(random.next() % UInt64(limits.count))]
+        let distance = random.next() % 4
+        return String(random.next() % 2 == 0 ? limit &- distance : limit.saturatingAdd(distance))
+    }
+
+    /// A number by RFC 8259; many are integers of 14 to 21 digits, in any form.
+    private static func token(_ random: inout SeededRandom) -> String {
+        var integer: String
+        switch random.next() % 4 {
+        case 0: integer = "0"
+        case 1: integer = self.integerAtLimit(&random)
+        case 2: integer = self.integerAtLimit(&random) + self.digits(Int(random.next() % 30), &random)
+        default: integer = String(1 + random.next() % 9) + self.digits(Int(random.next() % 45), &random)
+        }
+        let integerDigits = integer == "0" ? 0 : integer.utf8.count
+        if random.next() % 3 > 0 {
+            // The exponent of Foundation's `Decimal` ends at -128.
+            let longestFraction: UInt64 = random.next() % 8 == 0 ? 200 : 25
+            integer += "." + self.digits(1 + Int(random.next() % longestFraction), &random)
+        }
+        switch random.next() % 6 {
+        case 0, 1, 2:
+            // The exponent that gives the number 14 to 21 digits before the point.
+            let exponent = 14 + Int(random.next() % 8) - integerDigits
+            let sign = exponent < 0 ? "-" : ["", "+"][Int(random.next() % 2)]
+            let zeros = String(repeating: "0", count: Int(random.next() % 3))
+            integer += ["e", "E"][Int(random.next() % 2)] + sign + zeros + String(exponent.magnitude)
+        case 3: integer += "e" + String(Int(random.next() % 800) - 400)
+        default: break
+        }
+        return (random.next() % 4 == 0 ? "-" : "") + integer
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3])
+    func `random numbers are decoded to the same values as by Foundation, or rejected as by Foundation`(
+        seed: UInt64
+    ) {
+        var random = SeededRandom(seed: seed)
+        var largeCount = 0
+        for _ in 0..<5_000 {
+            let token = Self.token(&random)
+            let integer = Self.compare(Int64.self, token)
+            Self.compare(UInt64.self, token)
+            Self.compare(Int32.self, token)
+            Self.compareDoubles(token)
+            let hasFractionOrExponent = token.contains { ".eE".contains($0) }
+            if hasFractionOrExponent, let integer, integer.magnitude >= 1 << 53 { largeCount += 1 }
+        }
+        #expect(largeCount > 50, "too few integers of 2^53 and more have a fraction or exponent: \(largeCount)")
+    }
+
+    @Test(arguments: [
+        // The mantissa of a `Decimal` has 128 bits: up to 340282366920938463463374607431768211455.
+        "340282366920938463463374607431768211455e-20", "340282366920938463463374607431768211456e-20",
+        "9223372036854775.807000000000000000000000000000000000000000001e3", "9007199254740993.00000000000000000001",
+        "90071992547409930000000000000000000000000000000000000000000000000000000000000000000000e-70",
+        "9007199254740993.0000000000000000000000000000000000000000000000000000000000000000000000000", "1e18",
+        "9007199254740993.7", "-9007199254740993.7", "1844674407370955161.5e1", "18446744073709551615.0",
+        "9007199254740994.0", "9.007199254740994e0000000000000000000000015", "-9223372036854775808.0",
+        "0.00000000000000000000000000009007199254740994e44", "9007199254740994e-0", "9007199254740994e+0",
+    ])
+    func `a number at a limit of Foundation's Decimal is decoded or rejected as by Foundation`(token: String) {
+        Self.compare(Int64.self, token)
+        Self.compare(UInt64.self, token)
+        // Zeros before and after the digits, within and beyond the limits of the exponent of -128 and 127.
+        for count in [20, 100, 126, 127, 128, 129, 130, 200, 253, 254, 255, 256] {
+            let zeros = String(repeating: "0", count: count)
+            for long in ["9007199254740994\(zeros)e-\(count)", "0.\(zeros)9007199254740994e\(count + 16)"] {
+                Self.compare(Int64.self, long)
+                Self.compareDoubles(long)
+            }
+        }
+    }
+
+    /// The shortest time of three in which a list of one number, repeated up to 60 KB, is decoded.
+    private static func decodingTime(of number: String) throws -> Duration {
+        let count = 60_000 / (number.utf8.count + 1)
+        let bytes = Array(("[" + String(repeating: "\(number),", count: count) + "1]").utf8)
+        return try (0..<3).reduce(.seconds(3_600)) { shortest, _ in
+            let startedAt = ContinuousClock.now
+            let value = try Wire.decode(JSONValue.self, from: bytes)
+            let elapsed = ContinuousClock.now - startedAt
+            guard case .array(let elements) = value else { return shortest }
+            #expect(elements.count == count + 1)
+            return min(shortest, elapsed)
+        }
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            "1e99", "1e18", "-1e-300", "9007199254740993", "9007199254740993.5", "99999999999999999999",
+            "0.3333333333333333333333333333333333333333",
+        ])
+    func `I16 no form of numbers takes much longer than small ones of the same length of text`(number: String) throws {
+        let time = try Self.decodingTime(of: number)
+        let timeOfSmallNumbers = try Self.decodingTime(of: "1e5")
+        #expect(time < timeOfSmallNumbers * 5, "\(time), and \(timeOfSmallNumbers) of small numbers")
+    }
+}
