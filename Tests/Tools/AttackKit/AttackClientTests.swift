@@ -140,9 +140,11 @@ import Testing
     }
 
     @Test func `the payload attacks send nearly the largest bodies and frames that a gateway accepts`() throws {
-        // The marks have three kinds of calls, in turn, and over HTTP then four kinds of heads.
+        // There are five kinds of numbers. The marks have three kinds of calls, in turn, and over HTTP then four kinds
+        // of heads.
         let attacks: [(PayloadAttack.Payload, index: Int)] = [
-            (.numbers, 1), (.deep, 1), (.marks, 7), (.marks, 1), (.marks, 2),
+            (.numbers, 0), (.numbers, 1), (.numbers, 2), (.numbers, 3), (.numbers, 4),
+            (.deep, 1), (.marks, 7), (.marks, 1), (.marks, 2),
         ]
         for (payload, index) in attacks {
             var client = Self.client(PayloadAttack(payload, over: .http), index: index)
@@ -161,6 +163,27 @@ import Testing
             // A head may have at most 16 KiB.
             #expect((15_000...16_384).contains(head.utf8.count))
         }
+    }
+
+    @Test func `the numbers attack sends each kind of number, over HTTP with and without a token`() throws {
+        let attack = PayloadAttack(.numbers, over: .http)
+        var numbersWithToken: Set<String> = []
+        var numbersWithoutToken: Set<String> = []
+        for index in 0..<20 {
+            var client = Self.client(attack, index: index)
+            let request = try #require(Self.texts(client.opened()).first)
+            let body = try #require(request.split(separator: "\r\n\r\n", maxSplits: 1).last)
+            let list = try #require(body.split(separator: "[").last)
+            let number = String(list.prefix { $0 != "," })
+            #expect(list.hasSuffix(",\(number),1]}"))
+            if request.contains("token-of-") {
+                numbersWithToken.insert(number)
+            } else {
+                numbersWithoutToken.insert(number)
+            }
+        }
+        #expect(numbersWithToken == Set(PayloadAttack.numbers))
+        #expect(numbersWithoutToken == Set(PayloadAttack.numbers))
     }
 
     @Test func `the marks attack sends texts that a gateway rejects, and texts that it reads to their end`() throws {

@@ -4,7 +4,7 @@
 package struct PayloadAttack: Attack {
     /// What the JSON consists of.
     package enum Payload: Sendable {
-        /// A list of numbers.
+        /// A list of numbers: small or large ones, or ones with many digits.
         case numbers
         /// Nested lists.
         case deep
@@ -34,8 +34,10 @@ package struct PayloadAttack: Attack {
         case .numbers:
             self.name = isHTTP ? "numbers-http" : "numbers-websocket"
             self.summary = "\(isHTTP ? "HTTP bodies of 256 KB" : "messages of 60 KB") that consist of numbers"
-            // Each number takes four bytes; 20 bytes are left for the rest of the message.
-            self.params = ["{\"live\":[" + String(repeating: "1e5,", count: (bytes - 20) / 4) + "1]}"]
+            // 20 bytes are left for the rest of the message.
+            self.params = Self.numbers.map { number in
+                "{\"live\":[" + String(repeating: "\(number),", count: (bytes - 20) / (number.utf8.count + 1)) + "1]}"
+            }
         case .deep:
             self.name = isHTTP ? "deep-json-http" : "deep-json-websocket"
             // Each level takes two brackets; 40 bytes are left for the rest of the message.
@@ -61,6 +63,15 @@ package struct PayloadAttack: Attack {
         }
         self.requestLines = requestLines
     }
+
+    /// A number that costs little to convert; a large one; integers that a `Double` cannot represent, the second one
+    /// with a fraction; and one with a long fraction.
+    ///
+    /// The connections send them in turn. A quarter of the connections over HTTP has no token; because these are five,
+    /// each number is sent with a token, too.
+    static let numbers = [
+        "1e5", "1e99", "9007199254740993", "-9007199254740993.5", "0.3333333333333333333333333333333333333333",
+    ]
 
     /// Request lines whose method, query or path consists of combining marks: as they are, and percent-encoded.
     private static var requestLinesOfMarks: [String] {
