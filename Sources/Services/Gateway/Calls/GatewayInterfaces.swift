@@ -58,10 +58,14 @@ package protocol ReplaySource: Sendable {
 /// Reads feed partitions on demand.
 ///
 /// Implemented by `FeedReader`, and by tests.
+///
+/// `request` numbers the requests in the order in which they were decided. They may be made in another order, by
+/// several threads; of the requests for one partition, the one with the highest number says whether to read it.
 package protocol FeedSource: Sendable {
     /// Starts reading a partition, from the start of the cached span, usually one minute before now. Never blocks; may
     /// be called from any thread.
-    func follow(_ partition: Int)
-    /// Stops reading a partition. Never blocks; may be called from any thread.
-    func unfollow(_ partition: Int)
+    func follow(_ partition: Int, request: Int64)
+    /// Stops reading a partition. If a later request has already asked to follow it, the partition is read again from
+    /// the start of the span. Never blocks; may be called from any thread.
+    func unfollow(_ partition: Int, request: Int64)
 }

@@ -32,6 +32,17 @@ package final class FeedHub: Sendable {
         var partitions: [Int: Partition] = [:]
         /// Reads the followed partitions; nil before `attach` and after `detach`.
         var source: (any FeedSource)?
+        /// The number of the last request to follow or unfollow a partition.
+        ///
+        /// Requests are decided and numbered under the lock, and made after it. A join may come in between, so the
+        /// source recognizes by the number which request was decided last.
+        private var lastRequest: Int64 = 0
+
+        /// Returns the number of the next request to the source.
+        mutating func nextRequest() -> Int64 {
+            self.lastRequest += 1
+            return self.lastRequest
+        }
     }
 
     private let partitionCount: Int
@@ -61,11 +72,11 @@ package final class FeedHub: Sendable {
 
     /// Sets the source, and makes it read the partitions that shards have subscribed to already.
     func attach(_ source: any FeedSource) {
-        let followedPartitions = self.state.withLock { state in
+        let requests = self.state.withLock { state in
             state.source = source
-            return state.partitions.keys.sorted()
+            return state.partitions.keys.sorted().map { (partition: $0, number: state.nextRequest()) }
         }
-        for partition in followedPartitions { source.follow(partition) }
+        for request in requests { source.follow(request.partition, request: request.number) }
     }
 
     /// Removes the source, so that no further partition is followed.
@@ -80,7 +91,7 @@ package final class FeedHub: Sendable {
     ///   happens.
     func subscribe(_ key: LiveKey, shard: Int) -> Bool {
         let number = self.partition(of: key)
-        let (isLoaded, source) = self.state.withLock { state in
+        let (isLoaded, source, request) = self.state.withLock { state in
             let isNew = state.partitions[number] == nil
             // The partition is taken out while it is changed, so that its cache is not copied.
             var partition =
@@ -89,9 +100,9 @@ package final class FeedHub: Sendable {
             partition.idleSince = nil
             state.partitions[number] = partition
             // The source reads a known partition already, or gets it from `attach`.
-            return (partition.isLoaded, isNew ? state.source : nil)
+            return (partition.isLoaded, isNew ? state.source : nil, isNew ? state.nextRequest() : 0)
         }
-        source?.follow(number)
+        source?.follow(number, request: request)
         return isLoaded
     }
 
@@ -240,19 +251,19 @@ package final class FeedHub: Sendable {
 
     /// Removes expired items, and stops following partitions that had no viewers for `idleTimeout`.
     package func sweep(at now: MonotonicTime) {
-        let (idlePartitions, source) = self.state.withLock { state in
-            var idlePartitions: [Int] = []
+        let (requests, source) = self.state.withLock { state in
+            var requests: [(partition: Int, number: Int64)] = []
             for number in state.partitions.keys.sorted() {
                 if let since = state.partitions[number]?.idleSince, now - since > Self.idleTimeout {
                     state.partitions[number] = nil
-                    idlePartitions.append(number)
+                    requests.append((number, state.nextRequest()))
                 } else {
                     state.partitions[number]?.cache.prune(at: now)
                 }
             }
-            return (idlePartitions, state.source)
+            return (requests, state.source)
         }
-        for number in idlePartitions { source?.unfollow(number) }
+        for request in requests { source?.unfollow(request.partition, request: request.number) }
     }
 
     /// The numbers of followed partitions and of recent items, and the sizes of recent items and of messages for new

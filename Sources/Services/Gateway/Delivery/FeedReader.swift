@@ -21,17 +21,6 @@ final class FeedReader: FeedSource {
     private let recentOffsetFinder: RecentOffsetFinder
     private let requested = Locked(RequestedPartitions())
 
-    /// The partitions that the `FeedHub` has asked to follow or unfollow; the feed thread assigns them to its consumer.
-    private struct RequestedPartitions: Sendable {
-        /// The partitions that should be read now.
-        var followed: Set<Int> = []
-        /// Partitions that were unfollowed and that the feed thread has not unassigned yet.
-        ///
-        /// A partition may be followed again while it is here. The `FeedHub` has discarded the partition's cache, so
-        /// the feed thread must still unassign the partition, and read it again from the start of the span.
-        var unfollowed: Set<Int> = []
-    }
-
     /// The state of a partition that is being read.
     private struct AssignedPartition {
         /// Drops the records that a service appended after another instance had taken over its partition.
@@ -65,13 +54,12 @@ final class FeedReader: FeedSource {
     /// The reader's progress, and whether it has something to read.
     var status: ReadStatus { self.loop.status }
 
-    func follow(_ partition: Int) { self.changeRequested { $0.followed.insert(partition) } }
+    func follow(_ partition: Int, request: Int64) {
+        self.changeRequested { $0.follow(partition, request: request) }
+    }
 
-    func unfollow(_ partition: Int) {
-        self.changeRequested { requested in
-            requested.followed.remove(partition)
-            requested.unfollowed.insert(partition)
-        }
+    func unfollow(_ partition: Int, request: Int64) {
+        self.changeRequested { $0.unfollow(partition, request: request) }
     }
 
     /// Makes `run` return soon.
@@ -155,7 +143,7 @@ final class FeedReader: FeedSource {
                 for number in removed { assigned[number] = nil }
                 loading.subtract(removed)
             }
-            self.requested.withLock { $0.unfollowed.subtract(unfollowed) }
+            self.requested.withLock { $0.unassigned(unfollowed) }
             for number in followed.subtracting(assigned.keys).sorted() {
                 self.loop.recordTurn()
                 let partition = Self.topicPartition(number)

@@ -14,10 +14,26 @@ import Testing
     /// A feed source that records the hub's calls, and the messages that the hub posts to shards.
     private final class Recorder: FeedSource {
         let calls = Locked<[String]>([])
+        /// What the feed thread would read after these calls.
+        let requested = Locked(RequestedPartitions())
+        /// Runs once, when the hub has decided to unfollow a partition, and before the source handles the request.
+        let beforeUnfollow = Locked<(@Sendable () -> Void)?>(nil)
         let posted = Locked<[(shard: Int, message: MailboxMessage)]>([])
 
-        func follow(_ partition: Int) { self.calls.withLock { $0.append("follow \(partition)") } }
-        func unfollow(_ partition: Int) { self.calls.withLock { $0.append("unfollow \(partition)") } }
+        func follow(_ partition: Int, request: Int64) {
+            self.calls.withLock { $0.append("follow \(partition)") }
+            self.requested.withLock { $0.follow(partition, request: request) }
+        }
+
+        func unfollow(_ partition: Int, request: Int64) {
+            let action = self.beforeUnfollow.withLock { action in
+                defer { action = nil }
+                return action
+            }
+            action?()
+            self.calls.withLock { $0.append("unfollow \(partition)") }
+            self.requested.withLock { $0.unfollow(partition, request: request) }
+        }
 
         /// Returns the numbers of the items that were posted to a shard.
         func itemNumbers(ofShard shard: Int) -> [Int64] {
@@ -93,6 +109,27 @@ import Testing
         self.write(4...4)
         #expect(self.hub.subscribe(self.key, shard: 0) == false, "the partition must be read again")
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0", "follow 0"])
+    }
+
+    @Test func `a partition is read on if a viewer joins while the hub stops following it`() {
+        _ = self.hub.subscribe(self.key, shard: 0)
+        self.hub.partitionLoaded(0, endOffset: 0)
+        self.hub.unsubscribe(self.key, shard: 0)
+        self.recorder.beforeUnfollow.withLock { action in
+            action = { [hub, key] in #expect(hub.subscribe(key, shard: 1) == false) }
+        }
+        self.hub.sweep(at: MonotonicClock.now + .seconds(61))
+        #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "follow 0", "unfollow 0"])
+        let requested = self.recorder.requested.withLock { $0 }
+        #expect(requested.followed == [0])
+        #expect(requested.unfollowed == [0], "the hub's cache is new, so the partition must be read again")
+        self.hub.partitionLoaded(0, endOffset: 0)
+        self.write(1...1)
+        #expect(self.recorder.itemNumbers(ofShard: 1) == [1])
+        // The viewer leaves, and nobody else comes.
+        self.hub.unsubscribe(self.key, shard: 1)
+        self.hub.sweep(at: MonotonicClock.now + .seconds(61))
+        #expect(self.recorder.requested.withLock { $0.followed.isEmpty })
     }
 
     @Test func `a subscription before the hub has a feed source is followed when the source is attached`() {

@@ -126,7 +126,7 @@ final class FakeCluster: RecordSink, FeedSource {
         if answersCalls { self.answer(record) }
     }
 
-    func follow(_ partition: Int) {
+    func follow(_ partition: Int, request: Int64) {
         let loadsAtOnce = self.state.withLock { state in
             state.followedPartitions.append(partition)
             return state.loadsPartitionsAtOnce
@@ -142,7 +142,7 @@ final class FakeCluster: RecordSink, FeedSource {
     }
 
     /// Does nothing: the cluster also passes on the items of partitions that the gateway does not follow.
-    func unfollow(_ partition: Int) {}
+    func unfollow(_ partition: Int, request: Int64) {}
 
     // MARK: The machines
 
