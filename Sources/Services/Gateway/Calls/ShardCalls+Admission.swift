@@ -60,7 +60,6 @@ extension ShardCalls {
     ///
     /// Such a call is not forwarded, and `admit` does not count it.
     func isRepeated(_ id: Int64, _ client: Client) -> Bool {
-        client.core.hasOpenCall(id) || client.isWaitingRead(id)
-            || client.pendingCalls.contains(where: { $0.id == id })
+        client.core.hasOpenCall(id) || client.isWaitingRead(id) || client.pendingCalls.contains(id)
     }
 }

@@ -18,16 +18,13 @@ struct PendingCall {
     var live: LiveID?
     /// Runs since the call was received.
     var stopwatch: Stopwatch
-    /// The backend's decision; nil while it is pending.
-    var decision: WebhookDecision?
 
-    init(_ frame: CallFrame, _ effect: Effect, _ live: LiveID?, decision: WebhookDecision?) {
+    init(_ frame: CallFrame, _ effect: Effect, _ live: LiveID?) {
         self.id = frame.id
         self.method = frame.method
         self.effect = effect
         self.live = live
         self.stopwatch = Stopwatch()
-        self.decision = decision
     }
 
     /// Returns the effect to forward after the decision: the call itself if it is allowed, otherwise a command that
@@ -67,9 +64,15 @@ extension BarrageCommand {
 /// session's last outcomes, before the call is forwarded (I15). So all calls of a client with outcomes in that window
 /// are forwarded in the order in which they were received, whether or not they need a decision. Webhook requests time
 /// out in that order too, so no call is delayed by more than one webhook timeout.
+///
+/// A full mailbox drops decisions. A call whose decision is missing after `WebhookClient.decisionLimit` is handled like
+/// one that the backend has not answered.
 final class ShardWebhooks {
     private unowned let shard: Shard
     private let gateway: Gateway
+    /// The clients that `sweep` checks: all clients with calls that wait for a decision, and some whose last pending
+    /// call has just been forwarded.
+    private var clientsToSweep: [Client] = []
 
     /// How a call proceeds.
     private enum NextStep {
@@ -92,7 +95,7 @@ final class ShardWebhooks {
     /// - Throws: The error with which the call is rejected.
     func forward(_ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client) throws(ReplyError) {
         // If the client has resent a call that is still pending, one reply answers both copies.
-        if client.pendingCalls.contains(where: { $0.id == frame.id }) { return }
+        if client.pendingCalls.contains(frame.id) { return }
         switch self.nextStep(for: effect, frame, client) {
         case .proceed: try self.forwardInOrder(effect, frame, in: live, client)
         case .replace(let rejection): try self.forwardInOrder(rejection, frame, in: live, client)
@@ -110,24 +113,50 @@ final class ShardWebhooks {
     /// only counted.
     func webhookDecided(_ session: SessionID, generation: UInt32, call id: Int64, _ decision: WebhookDecision) {
         guard let client = self.shard.sessions.client(of: session), client.generation == generation,
-            let index = client.pendingCalls.firstIndex(where: { $0.id == id })
+            client.pendingCalls.decide(id, decision)
         else { return self.gateway.metrics.lateReplies.add() }
-        client.pendingCalls[index].decision = decision
-        while let first = client.pendingCalls.first, let firstDecision = first.decision {
-            client.pendingCalls.removeFirst()
+        self.forwardDecidedCalls(of: client)
+    }
+
+    /// Decides the calls whose decision was lost, as if the backend had not answered, and forwards them in order.
+    func sweep(at now: MonotonicTime) {
+        var lostCount = 0
+        var index = 0
+        while index < self.clientsToSweep.count {
+            let client = self.clientsToSweep[index]
+            if !client.isDetached {
+                let overdueCount = client.pendingCalls.decideOverdue(at: now)
+                if overdueCount > 0 { self.forwardDecidedCalls(of: client) }
+                lostCount += overdueCount
+            }
+            if client.isDetached || client.pendingCalls.isEmpty {
+                client.isInPendingSweep = false
+                // The last client takes the index of the removed one, and is checked next.
+                self.clientsToSweep[index] = self.clientsToSweep[self.clientsToSweep.count - 1]
+                self.clientsToSweep.removeLast()
+            } else {
+                index += 1
+            }
+        }
+        if lostCount > 0 {
+            self.gateway.log.warning(
+                "decisions of backends were lost and count as missing answers", [.count: .int(lostCount)])
+        }
+    }
+
+    /// Forwards the client's pending calls that come before the first undecided one.
+    private func forwardDecidedCalls(of client: Client) {
+        while let (call, decision) = client.pendingCalls.takeFirstDecided() {
             do throws(ReplyError) {
                 // The call was counted before it was queued.
                 try self.shard.calls.forward(
-                    first.effect(after: firstDecision), first.id, first.method, .plain, in: first.live, client,
+                    call.effect(after: decision), call.id, call.method, .plain, in: call.live, client,
                     isAlreadyCounted: true)
             } catch {
                 self.shard.calls.reply(
-                    first.id, .failure(error: error), to: client, method: first.method,
-                    stopwatch: first.stopwatch)
+                    call.id, .failure(error: error), to: client, method: call.method, stopwatch: call.stopwatch)
             }
         }
-        // Releases the array's storage: most clients seldom have pending calls.
-        if client.pendingCalls.isEmpty { client.pendingCalls = [] }
     }
 
     /// Forwards a call immediately; queues it instead if the client has pending calls and the fan-out stores the call's
@@ -141,7 +170,7 @@ final class ShardWebhooks {
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
         try self.shard.calls.countForwardedCall(of: client)
         // The backend need not decide about this call, so it counts as allowed; it only keeps its place in the order.
-        client.pendingCalls.append(PendingCall(frame, effect, live, decision: .allowed))
+        client.pendingCalls.append(frame.id, PendingCall(frame, effect, live), decision: .allowed)
     }
 
     /// Sends the webhook request, and queues the call until the decision is received.
@@ -154,18 +183,26 @@ final class ShardWebhooks {
         // The call is counted before the backend is asked. So a user cannot cause more requests than calls are allowed.
         try self.shard.calls.countForwardedCall(of: client)
         let gateway = self.gateway
+        // `nextStep` asks only if there is a client.
+        guard let webhookClient = gateway.webhookClient else { return }
         let (session, generation, id, shardNumber) = (client.session, client.generation, frame.id, self.shard.number)
         do throws(ReplyError) {
             // The decision is posted to this shard's mailbox, so the shard handles the decision only after it has
             // queued the call below.
-            try gateway.webhookClient?.send(request) { decision in
+            try webhookClient.send(request) { decision in
                 gateway.post(shardNumber, [.webhookDecided(session, generation: generation, call: id, decision)])
             }
         } catch {
             gateway.metrics.refused(.webhooks)
             throw error
         }
-        client.pendingCalls.append(PendingCall(frame, effect, live, decision: nil))
+        client.pendingCalls.append(
+            id, PendingCall(frame, effect, live), fallback: webhookClient.decisionWithoutAnswer(about: request),
+            deadline: self.shard.now + webhookClient.decisionLimit)
+        if !client.isInPendingSweep {
+            client.isInPendingSweep = true
+            self.clientsToSweep.append(client)
+        }
     }
 
     /// Decides how a call proceeds: forward it, reject it, or ask the app's backend first.

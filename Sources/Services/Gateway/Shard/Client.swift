@@ -3,6 +3,7 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 internal import WebSocket
+internal import Webhooks
 
 /// One client connection of a shard.
 ///
@@ -31,9 +32,11 @@ final class Client {
     var hasFixedName = false
     /// Whether the token sets the user's avatar, so that the user cannot change it.
     var hasFixedAvatar = false
+    /// Whether the client is in the list of `ShardWebhooks` whose pending calls are swept.
+    var isInPendingSweep = false
     /// The calls that are not forwarded yet because the app's backend has not decided about them or about an earlier
     /// one, in the order in which they were received.
-    var pendingCalls: [PendingCall] = []
+    var pendingCalls = PendingCalls<PendingCall, WebhookDecision>()
     /// The calls that wait for an answer that several clients share: their ids, and since when they wait.
     var waitingReads: [(id: Int64, waitsSince: MonotonicTime)] = []
     /// The state of a client whose feed is held back; nil while new items are sent to the client immediately.

@@ -201,6 +201,7 @@ final class Shard {
         let now = self.now
         self.gateway.shardTurns[self.number].recordTurn()
         self.calls.sweep(at: now)
+        self.webhooks.sweep(at: now)
         self.httpCalls.sweep(at: now)
         // The shards share these reads, so only the first shard sweeps them.
         if self.number == 0 { self.gateway.sweepSharedReads(at: now) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 internal import HTTPClient
-internal import MachineKit
+package import MachineKit
 package import Observability
 package import PlazaModel
 internal import PlazaWire
@@ -16,6 +16,9 @@ package final class WebhookClient: Sendable {
     package static let defaultTimeout: Duration = .seconds(2)
     /// After how many milliseconds a user whose call was refused as `overloaded` may try again.
     private static let retryAfterMilliseconds: Int64 = 1_000
+    /// How much longer than `timeout` a caller waits for a decision: the client's thread ends a request only when it
+    /// turns.
+    private static let decisionMargin = Milliseconds.seconds(1)
     /// How many requests each app and each user may have in flight.
     private let shares: WebhookShares
     private let hooks: [AppID: AppHooks]
@@ -52,6 +55,24 @@ package final class WebhookClient: Sendable {
         return (isGift ? before?.gift : before?.message) != nil
     }
 
+    /// How long after `send` a caller waits for the decision.
+    ///
+    /// A decision that is missing after this time was lost on its way to the caller, for whom
+    /// `decisionWithoutAnswer(about:)` then decides.
+    package var decisionLimit: Milliseconds { Milliseconds(self.timeout) + Self.decisionMargin }
+
+    /// Returns the decision about a message or gift that the app's backend does not answer.
+    package func decisionWithoutAnswer(about request: WebhookRequest) -> WebhookDecision {
+        guard let policy = self.timeoutPolicy(for: request) else { return .allowed }
+        return WebhookDecision(applying: policy, isGift: request.content.isGift)
+    }
+
+    /// Returns the timeout policy for a request; nil if the app's backend is not asked about such calls.
+    private func timeoutPolicy(for request: WebhookRequest) -> AppHooks.TimeoutPolicy? {
+        let before = self.hooks[request.app]?.before
+        return request.content.isGift ? before?.gift : before?.message
+    }
+
     /// Sends a request.
     ///
     /// May be called from any thread; never blocks.
@@ -64,9 +85,9 @@ package final class WebhookClient: Sendable {
         _ request: WebhookRequest, complete: @escaping @Sendable (WebhookDecision) -> Void
     ) throws(ReplyError) {
         let isGift = request.content.isGift
-        guard let hooks = self.hooks[request.app],
-            let timeoutPolicy = isGift ? hooks.before?.gift : hooks.before?.message
-        else { return complete(.allowed) }
+        guard let hooks = self.hooks[request.app], self.timeoutPolicy(for: request) != nil else {
+            return complete(.allowed)
+        }
         let sender = UserKey(request.app, request.content.sender)
         let stopwatch = Stopwatch()
         guard self.inFlight.withLock({ $0.addRequest(of: sender) }) else {
@@ -84,7 +105,7 @@ package final class WebhookClient: Sendable {
             guard case .answered(200, let body) = result, let decision = WebhookDecision(body: body, isGift: isGift)
             else {
                 self.metrics.countUnanswered(isGift: isGift)
-                return complete(WebhookDecision(applying: timeoutPolicy, isGift: isGift))
+                return complete(self.decisionWithoutAnswer(about: request))
             }
             self.metrics.countDecision(decision, isGift: isGift)
             complete(decision)

@@ -26,9 +26,10 @@ import Webhooks
         /// Creates a gateway whose app's backend is `receiver`.
         ///
         /// `timeout` is how long the gateway waits for the backend's decision. Without a decision by then, a message is
-        /// allowed and a gift is refused. `change` changes the gateway's settings.
+        /// allowed and a gift is refused. Without `makesDecisions` the gateway gets no decision at all. `change`
+        /// changes the gateway's settings.
         init(
-            _ receiver: RecordingReceiver, timeout: Duration = .seconds(20),
+            _ receiver: RecordingReceiver, timeout: Duration = .seconds(20), makesDecisions: Bool = true,
             _ change: (inout GatewaySettings) -> Void = { _ in }
         ) throws {
             let hooks = AppHooks(
@@ -36,7 +37,7 @@ import Webhooks
                 before: AppHooks.BeforeHooks(message: .allow, gift: .refuse))
             let webhookClient = WebhookClient(hooks: ["demo": hooks], timeout: timeout, metrics: MetricsRegistry())
             self.webhookClient = webhookClient
-            _ = DedicatedThread("test") { webhookClient.run() }
+            if makesDecisions { _ = DedicatedThread("test") { webhookClient.run() } }
             self.cluster = try FakeCluster(webhookClient: webhookClient, change)
             self.cluster.create("room")
         }
@@ -106,6 +107,27 @@ import Webhooks
         #expect(
             try client.answer(to: first) == Self.sent(asItem: 1), "without a decision in time the message is allowed")
         #expect((1990..<15_000).contains(MonotonicClock.now.milliseconds - start))
+    }
+
+    /// Rules: R14.9.
+    @Test func `a lost decision counts as a missing answer, and blocks no call behind it`() throws {
+        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        // A shard whose mailbox is full loses decisions. Here the webhook client does not run, so none is ever made.
+        let fixture = try Self.fixtureWithGifts(receiver, timeout: .milliseconds(100), makesDecisions: false)
+        let client = try fixture.cluster.viewer("bob", of: "room")
+        // A session may have 16 open calls. The webhook client keeps the 12 requests of both rounds; a user's share is 16.
+        for round in Int64(0)...1 {
+            let texts = try (1...5).map { try client.begin("barrage.sendText", Self.textParams("m\($0)")) }
+            let gift = try client.begin("gift.send", #"{"live":"room","gift":"rose"}"#)
+            let likes = try (1...10).map { _ in try client.begin("like.send", #"{"live":"room","count":1}"#) }
+            for (text, number) in zip(texts, (round * 5 + 1)...) {
+                #expect(try client.answer(to: text) == Self.sent(asItem: number), "a message is allowed")
+            }
+            #expect(try client.answer(to: gift).error?.code == .giftCheckFailed, "a gift is refused")
+            for like in likes { #expect(try client.answer(to: like) == .success(result: .done)) }
+            #expect(try fixture.forwardedCommands().suffix(16).map(\.counter) == texts + [gift] + likes)
+        }
+        #expect(receiver.received.isEmpty)
     }
 
     @Test func `one client's messages keep their order, whatever the order of the backend's decisions`() throws {
@@ -228,10 +250,10 @@ import Webhooks
     }
 
     /// Creates a fixture whose app has one gift, the rose, and one forbidden word.
-    private static func fixtureWithGifts(_ receiver: RecordingReceiver, timeout: Duration = .seconds(20)) throws
-        -> BackendFixture
-    {
-        let fixture = try BackendFixture(receiver, timeout: timeout)
+    private static func fixtureWithGifts(
+        _ receiver: RecordingReceiver, timeout: Duration = .seconds(20), makesDecisions: Bool = true
+    ) throws -> BackendFixture {
+        let fixture = try BackendFixture(receiver, timeout: timeout, makesDecisions: makesDecisions)
         let rose = Gift(giftID: "rose", name: "Rose", coins: 5)
         let settings = AppSettings(
             words: ["Durian"], gifts: [GiftCategory(categoryID: "a", name: "A", gifts: [rose])])
