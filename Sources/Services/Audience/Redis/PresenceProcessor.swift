@@ -17,6 +17,8 @@ package final class PresenceProcessor: PartitionProcessor {
     private let log: Log
     private let metrics: PresenceMetrics
     private var rows = AudienceMachine.Rows()
+    /// The keys of the rows whose last restored version could not be read.
+    private var unreadableKeys: Set<String> = []
     /// The position in the outbox (changes that Redis holds until they are published) after the last processed batch,
     /// which may not be committed yet.
     private var cursor = OutboxCursor()
@@ -51,11 +53,18 @@ package final class PresenceProcessor: PartitionProcessor {
     }
 
     package func restore(key: String, row: [UInt8]?) {
-        guard let rowKey = AudienceKey(text: key) else { return self.skip(key, "no key of a row") }
+        // A later version of an unreadable row, or its removal, replaces it.
+        self.unreadableKeys.remove(key)
+        guard let rowKey = AudienceKey(text: key) else {
+            // Without a row there is nothing to lose.
+            if row != nil { self.unreadableKeys.insert(key) }
+            return self.skip(key, "no key of a row")
+        }
         guard let row else { return self.rows.restore(rowKey, nil) }
         do {
             self.rows.restore(rowKey, try Wire.decode(AudienceRow.self, from: row))
         } catch {
+            self.unreadableKeys.insert(key)
             self.skip(key, "\(error)")
         }
     }
@@ -208,6 +217,7 @@ package final class PresenceProcessor: PartitionProcessor {
     }
     package var offsetMetadata: String { self.cursor.text }
     package var rowCount: Int { self.rows.count }
+    package var unreadableRowCount: Int { self.unreadableKeys.count }
 
     /// When the partition needs the next tick.
     ///

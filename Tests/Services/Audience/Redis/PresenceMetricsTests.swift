@@ -6,7 +6,7 @@ import PlazaModel
 import Presence
 import Testing
 
-/// The metrics of a partition whose process no longer owns it.
+/// What a partition's processor reports: metrics after the loss of the partition, and rows that it could not restore.
 @Suite struct PresenceMetricsTests {
     @Test func `a partition that has another owner counts no sessions and no lost leases here`() {
         let registry = MetricsRegistry()
@@ -23,5 +23,23 @@ import Testing
         #expect(owner != nil)
         owner = nil
         #expect(gauges.map(\.value) == [0, 0])
+    }
+
+    @Test func `a stored row that cannot be read counts until another version of it, or its removal, is restored`() {
+        let registry = MetricsRegistry()
+        let processor = PresenceProcessor(
+            AudienceMachine(partition: 3, policies: Policies()),
+            // Nothing is sent to Redis.
+            store: LeaseStore(RedisLeaseConnection.withoutPause(port: 1), partition: 3, lease: .seconds(90)),
+            log: .none, metrics: registry)
+        let key = AudienceKey.partition.text
+        processor.restore(key: key, row: Array("{nonsense".utf8))
+        processor.restore(key: "of another version", row: Array("{}".utf8))
+        #expect(processor.unreadableRowCount == 2)
+        let malformed = registry.counter(MetricNames.Shell.malformed, help: "", labels: ["machine": "audience"])
+        #expect(malformed.value == 2)
+        processor.restore(key: key, row: nil)
+        processor.restore(key: "of another version", row: nil)
+        #expect(processor.unreadableRowCount == 0)
     }
 }

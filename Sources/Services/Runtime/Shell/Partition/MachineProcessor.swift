@@ -22,6 +22,8 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     /// Whether `refresh` was called for the current batch, which may have several calls of `process`.
     private var isRefreshed = false
     private var journal = Journal<M.Key, M.Row>()
+    /// The keys of the rows whose last restored version could not be read.
+    private var unreadableKeys: Set<String> = []
     /// The latest time of an input.
     ///
     /// It is committed with the offset, so that time never goes backwards for a new owner.
@@ -67,12 +69,19 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     }
 
     package func restore(key: String, row: [UInt8]?) {
-        guard let rowKey = M.Key(text: key) else { return self.reportMalformed(key, "no key of a row") }
+        // A later version of an unreadable row, or its removal, replaces it.
+        self.unreadableKeys.remove(key)
+        guard let rowKey = M.Key(text: key) else {
+            // Without a row there is nothing to lose.
+            if row != nil { self.unreadableKeys.insert(key) }
+            return self.reportMalformed(key, "no key of a row")
+        }
         // A record without a row removes the row of an earlier record.
         guard let row else { return self.journal.restore(rowKey, nil) }
         do {
             self.journal.restore(rowKey, try Wire.decode(M.Row.self, from: row))
         } catch {
+            self.unreadableKeys.insert(key)
             self.reportMalformed(key, "\(error)")
         }
     }
@@ -166,6 +175,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     }
     package var nextDue: Timestamp? { self.journal.nextDue }
     package var rowCount: Int { self.journal.count }
+    package var unreadableRowCount: Int { self.unreadableKeys.count }
 
     package func committed() {
         if let observe = self.observe { self.journal.forEachChange(observe) }

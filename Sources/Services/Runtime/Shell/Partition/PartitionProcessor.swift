@@ -43,6 +43,9 @@ package enum ProcessorError: Error, Equatable, Sendable {
 /// `process` again with the same inputs.
 package protocol PartitionProcessor: AnyObject {
     /// Restores a row of the state topic; `row` is nil if the row was removed.
+    ///
+    /// A row that cannot be read must not block the partition. It is counted as malformed, logged, skipped, and counted
+    /// in `unreadableRowCount`.
     func restore(key: String, row: [UInt8]?)
 
     /// Called before the first input after each acquisition of the partition.
@@ -101,6 +104,10 @@ package protocol PartitionProcessor: AnyObject {
     var nextDue: Timestamp? { get }
     /// The number of rows that the processor holds.
     var rowCount: Int { get }
+    /// The number of rows that could not be read when the partition was restored.
+    ///
+    /// The partition goes on without them, so the service reports that it is degraded.
+    var unreadableRowCount: Int { get }
 
     /// Called when the results of all calls of `process` since the last commit are durable.
     func committed()
@@ -112,6 +119,7 @@ extension PartitionProcessor {
     package var maxInputs: Int { .max }
     package var causeIndexes: [Int] { [] }
     package var rowCount: Int { 0 }
+    package var unreadableRowCount: Int { 0 }
     package func dueRow(before input: InboxInput) -> String? { nil }
     package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool { false }
     package func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? { nil }

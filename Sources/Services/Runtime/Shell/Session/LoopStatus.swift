@@ -14,6 +14,7 @@ package final class LoopStatus: Sendable {
         var lastActivityAt = MonotonicClock.now
         var progress = ProgressWatch()
         var damagedPartitions: [Int32] = []
+        var unreadableRowCounts: [Int32: Int] = [:]
         var waker: ConsumerWaker?
     }
 
@@ -55,6 +56,9 @@ package final class LoopStatus: Sendable {
     /// The numbers of the assigned partitions that are not served, because their rows cannot be restored.
     package var damagedPartitions: [Int32] { self.state.withLock { $0.damagedPartitions } }
 
+    /// For each owned partition that is served without some of its rows, the number of rows that could not be read.
+    package var unreadableRowCounts: [Int32: Int] { self.state.withLock { $0.unreadableRowCounts } }
+
     /// Whether `stop` was called.
     package var isStopping: Bool { self.state.withLock { $0.isStopping } }
 
@@ -94,6 +98,11 @@ package final class LoopStatus: Sendable {
     /// Records which assigned partitions are not served, because their rows cannot be restored.
     package func setDamagedPartitions(_ partitions: [Int32]) {
         self.state.withLock { $0.damagedPartitions = partitions }
+    }
+
+    /// Records how many rows of which owned partitions could not be read.
+    package func setUnreadableRowCounts(_ counts: [Int32: Int]) {
+        self.state.withLock { $0.unreadableRowCounts = counts }
     }
 
     /// Records that the loop is not ready; unlike `reportTurn`, this does not count as the end of a turn.

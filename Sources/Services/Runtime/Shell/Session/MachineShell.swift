@@ -45,6 +45,9 @@ package final class MachineShell: Sendable {
         self.status.damagedPartitions.map {
             "\(self.machineName) does not serve partition \($0), whose rows cannot be restored"
         }
+            + self.status.unreadableRowCounts.sorted { $0.key < $1.key }.map { partition, count in
+                "\(self.machineName) serves partition \(partition) without \(count) of its rows, which it cannot read"
+            }
     }
 
     /// Makes `run()` return after the current batch.

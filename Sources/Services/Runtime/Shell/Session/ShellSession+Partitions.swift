@@ -67,12 +67,13 @@ extension ShellSession {
         }
     }
 
-    /// Exports how many partitions this instance owns, and whether it owns each of `partitions`.
+    /// Exports how many partitions this instance owns, whether it owns each of `partitions`, and which rows it lacks.
     private func reportOwners(of partitions: [TopicPartition]) {
         for topicPartition in partitions {
             self.metrics.setOwned(self.owned[topicPartition] != nil, partition: topicPartition.partition)
         }
         self.metrics.partitions.set(self.owned.count)
+        self.reportUnreadableRows()
     }
 
     /// Restores the rows of `partitions` and starts consuming them; the group's heartbeats continue meanwhile.

@@ -199,6 +199,13 @@ final class ShellSession {
         self.status.setDamagedPartitions(partitions.map(\.partition).sorted())
     }
 
+    /// Reports which owned partitions are served without rows that could not be read.
+    func reportUnreadableRows() {
+        let counts = self.owned.map { ($0.key.partition, $0.value.processor.unreadableRowCount) }
+        self.status.setUnreadableRowCounts(
+            Dictionary(counts.filter { $0.1 > 0 }, uniquingKeysWith: { first, _ in first }))
+    }
+
     /// Records that a batch of the partitions is durable.
     func reportDurable(_ partitions: [OwnedPartition]) {
         self.reportProgress { watch in

@@ -177,6 +177,16 @@ final class ShellHarness {
         }
     }
 
+    /// Writes the row of a live to the state topic; nil removes it. No shell may run meanwhile.
+    func writeRow(_ row: [UInt8]?, of live: LiveKey) throws {
+        let partition = self.partition(of: live, .barrageState)
+        let key = Array(TallyMachine.Key(live).text.utf8)
+        _ = try self.producer.sendAndWait(
+            OutgoingRecord(
+                topic: partition.topic, partition: partition.partition, key: key, value: row, headers: []),
+            timeout: .seconds(30))
+    }
+
     /// The partition of a topic to which the live's records belong.
     func partition(of live: LiveKey, _ topic: PlazaTopic) -> TopicPartition {
         TopicPartition(topic.rawValue, Int32(PlazaTopic.partition(of: live.text, among: Self.partitions)))

@@ -63,6 +63,22 @@ import Testing
         #expect(malformed.value == 1)
     }
 
+    @Test func `a stored row that cannot be read counts until another version of it, or its removal, is restored`() {
+        let (processor, malformed) = self.makeProcessor()
+        processor.restore(key: "tally/app/a", row: Array("{nonsense".utf8))
+        processor.restore(key: "tally/app/b", row: Array("{}".utf8))
+        processor.restore(key: "of another version/app/c", row: Array(#"{"count":1,"alarm":""}"#.utf8))
+        processor.restore(key: "tally/app/d", row: Array(#"{"count":1,"alarm":""}"#.utf8))
+        #expect(processor.unreadableRowCount == 3)
+        #expect(processor.rowCount == 1)
+        #expect(malformed.value == 3)
+        processor.restore(key: "tally/app/a", row: Array(#"{"count":2,"alarm":""}"#.utf8))
+        processor.restore(key: "tally/app/b", row: nil)
+        processor.restore(key: "of another version/app/c", row: nil)
+        #expect(processor.unreadableRowCount == 0)
+        #expect(processor.rowCount == 2)
+    }
+
     @Test func `a row that is due before an input is handled before this input`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []

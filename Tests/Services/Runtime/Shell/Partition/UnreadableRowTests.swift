@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import KafkaClient
+import Observability
+import PlazaModel
+import Testing
+
+@testable import ServiceShell
+
+/// A partition whose state topic has a row that the machine cannot read.
+@Suite(.serialized) struct UnreadableRowTests {
+    @Test(.timeLimit(.minutes(1)))
+    func `a partition without an unreadable row is served, and reported until the row is replaced`() throws {
+        let harness = try ShellHarness(.embedded)
+        let live = try #require(MachineShellTests.newLives("unreadable", count: 1).first)
+        try harness.writeRow(Array("{nonsense".utf8), of: live)
+        let shell = harness.startShell("one")
+        try harness.sendText("a", in: live)
+        try harness.flush()
+        #expect(try harness.waitForItems(1, in: live) == [1], "the live begins anew")
+        let partition = harness.partition(of: live, .barrageInbox).partition
+        #expect(
+            shell.machineShell.degradations
+                == ["barrage serves partition \(partition) without 1 of its rows, which it cannot read"])
+        #expect(shell.machineShell.isReady && shell.machineShell.isLive)
+        let malformed = shell.metrics.counter(MetricNames.Shell.malformed, help: "", labels: ["machine": "barrage"])
+        #expect(malformed.value == 1)
+        #expect(shell.stop())
+        #expect(shell.machineShell.degradations.isEmpty, "another instance may have the partition now")
+
+        // The live's first item has replaced the row.
+        let nextShell = harness.startShell("two")
+        try harness.sendText("b", in: live)
+        try harness.flush()
+        #expect(try harness.waitForItems(2, in: live) == [1, 2])
+        #expect(nextShell.machineShell.degradations.isEmpty)
+        #expect(nextShell.stop())
+    }
+}
