@@ -89,7 +89,8 @@ exit(
             if let key = options.sessionKey {
                 settings.sessionNamer = .keyed(key)
             } else {
-                host.log.info("sessions are bound to their users without a secret: see --session-key-file")
+                host.log.warning(
+                    "anybody can compute the names of sessions: give all gateways one secret with --session-key-file")
             }
             let authenticator = try AppTokenAuthenticator(apps: host.settings.appsFile)
             options.admission.apply(to: &settings, appCount: authenticator.appCount)

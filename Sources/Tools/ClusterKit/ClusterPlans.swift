@@ -19,6 +19,8 @@ struct ClusterPlans: Sendable {
     private let programs: ProgramFinder
     private let directory: RunDirectory
     private let apps: AppsFileParts
+    /// The arguments that give the gateways the cluster's session key.
+    private let sessionKeyArguments: [String]
     /// The environment variables for all processes, with all secrets.
     private let environment: [String: String]
     private let redisPort: Int
@@ -31,6 +33,9 @@ struct ClusterPlans: Sendable {
         self.apps = apps
         self.programs = try ProgramFinder(directory: options.binaryDirectory)
         self.environment = Self.environment(options)
+        self.sessionKeyArguments = try SessionKeyFile.arguments(
+            at: directory.sessionKeyFile, environment: self.environment,
+            extraArguments: options.extraArguments[.gateway] ?? [])
         // Redis, the broker and their tools need no secret.
         let environmentWithoutSecrets = SecretVariables.filter(self.environment, for: nil)
         // A missing program is reported before any process is started.
@@ -112,7 +117,7 @@ struct ClusterPlans: Sendable {
             ] {
                 arguments += ["--\(limit)", "1000000"]
             }
-            arguments += Self.pagesArguments(options)
+            arguments += self.sessionKeyArguments + Self.pagesArguments(options)
             if let shards = options.shards { arguments += ["--shards", "\(shards)"] }
         } else {
             opsPort = try PortRange.allocate()

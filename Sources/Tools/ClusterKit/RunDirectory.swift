@@ -16,6 +16,8 @@ package struct RunDirectory: Sendable {
     package var stateFile: String { self.path + "/state.json" }
     /// The file with the apps' keys and policies, readable by the owner only.
     package var appsFile: String { self.path + "/apps.json" }
+    /// The file with the gateways' session key, readable by the owner only.
+    package var sessionKeyFile: String { self.path + "/session.key" }
     /// The file into which the embedded broker writes its address.
     package var brokerAddressFile: String { self.path + "/broker.address" }
     /// The directory with the configuration and data of a real Kafka.

@@ -177,7 +177,7 @@ final class ShellHarness {
         }
     }
 
-    /// Writes the row of a live to the state topic; nil removes it. No shell may run meanwhile.
+    /// Writes the row of a live to the state topic, or removes it; no shell may run meanwhile.
     func writeRow(_ row: [UInt8]?, of live: LiveKey) throws {
         let partition = self.partition(of: live, .barrageState)
         let key = Array(TallyMachine.Key(live).text.utf8)
