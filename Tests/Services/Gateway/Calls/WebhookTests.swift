@@ -115,7 +115,8 @@ import Webhooks
         // A shard whose mailbox is full loses decisions. Here the webhook client does not run, so none is ever made.
         let fixture = try Self.fixtureWithGifts(receiver, timeout: .milliseconds(100), makesDecisions: false)
         let client = try fixture.cluster.viewer("bob", of: "room")
-        // A session may have 16 open calls. The webhook client keeps the 12 requests of both rounds; a user's share is 16.
+        // A session may have 16 open calls. The webhook client keeps the 12 requests of both rounds; a user's share is
+        // 16.
         for round in Int64(0)...1 {
             let texts = try (1...5).map { try client.begin("barrage.sendText", Self.textParams("m\($0)")) }
             let gift = try client.begin("gift.send", #"{"live":"room","gift":"rose"}"#)

@@ -104,6 +104,7 @@ final class ShellSession {
         // Leaving the group calls the rebalance handler, which may commit; no transaction is open between batches.
         self.consumer.close()
         self.setDamagedPartitions([])
+        self.status.setUnreadableRowCounts([:])
         self.stateReader.close()
         self.writer.close()
         self.appender?.close()
