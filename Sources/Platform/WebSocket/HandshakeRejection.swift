@@ -3,7 +3,7 @@
 /// Why a server rejects a WebSocket handshake, with the HTTP response to send.
 package enum HandshakeRejection: Error, Hashable, Sendable {
     /// 400: the request does not meet RFC 6455, section 4.2.1.
-    case malformed(Flaw)
+    case malformed(InvalidPart)
     /// 401: the request has no credentials, or invalid ones.
     case unauthorized
     /// 403: the client is not permitted.
@@ -23,8 +23,8 @@ package enum HandshakeRejection: Error, Hashable, Sendable {
     /// 503: the server is full or about to stop; the client should try again after `retryAfter`.
     case unavailable(retryAfter: Duration)
 
-    /// What is wrong with a malformed request.
-    package enum Flaw: Hashable, Sendable {
+    /// The part of a malformed request that is missing or invalid.
+    package enum InvalidPart: Hashable, Sendable {
         /// The head is not an HTTP/1.1 request, or announces a body.
         case http
         /// The target is not a path of this server.

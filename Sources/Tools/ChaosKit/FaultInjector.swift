@@ -88,10 +88,10 @@ struct FaultInjector: FaultInjecting {
             guard let library = self.clockLibrary else { throw MissingClockLibrary() }
             try await cluster.restart(name, clockAhead: ahead, library: library)
             try? await Task.sleep(for: .seconds(seconds))
-            let wasWrong = cluster.hasLoaded(library, in: name)
-            // A clock that stayed wrong would be a second fault of all later rounds.
+            let wasChanged = cluster.hasLoaded(library, in: name)
+            // If the clock stayed wrong, that would be a second fault of all later rounds.
             try await cluster.restart(name, clockAhead: 0, library: library)
-            if !wasWrong { throw RightClock() }
+            if !wasChanged { throw UnchangedClock() }
         }
     }
 
@@ -106,7 +106,7 @@ struct FaultInjector: FaultInjecting {
         let description = "no proxy stands in this connection"
     }
 
-    private struct RightClock: Error, CustomStringConvertible {
+    private struct UnchangedClock: Error, CustomStringConvertible {
         let description = "the process has not loaded libfaketime"
     }
 

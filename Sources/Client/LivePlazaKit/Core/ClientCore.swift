@@ -13,7 +13,7 @@ struct ClientCore: Sendable {
     private var link: Link
     private var calls: CallQueue
     /// The live that the client is in, if any, and what a resume needs: its ticket, the feed position, the last notice.
-    private var place = LivePlace()
+    private var membership = LiveMembership()
     /// The actions that `takeActions` has not returned yet.
     private var actions: [ClientAction] = []
     /// The id of the next call that is sent for the first time.
@@ -38,7 +38,7 @@ struct ClientCore: Sendable {
 
     /// The maximum number of calls without an outcome.
     private static let maxUnfinishedCalls = 1000
-    /// After which time the app may repeat a call that timed out or was refused by this client.
+    /// After which time the app may repeat a call that timed out or was rejected by this client.
     private static let retryPause = Milliseconds.seconds(1)
     /// The time within which a waiting client connects after a network is reported.
     ///
@@ -86,8 +86,8 @@ struct ClientCore: Sendable {
         let params = LoginParams(
             token: self.link.tokens.text ?? "", session: options.session.text,
             name: options.name.isEmpty ? nil : options.name,
-            avatarURL: options.avatarURL.isEmpty ? nil : options.avatarURL, resume: self.place.resumePoint,
-            notices: self.place.lastNotice)
+            avatarURL: options.avatarURL.isEmpty ? nil : options.avatarURL, resume: self.membership.resumePoint,
+            notices: self.membership.lastNotice)
         self.send(OutgoingFrame.call(self.login.id, "login", Wire.encode(params)), at: now)
         return self.takeActions()
     }
@@ -114,7 +114,7 @@ struct ClientCore: Sendable {
         case .drain(let within):
             self.link.drain(within: within, at: now)
             self.emit([.draining])
-        case .feed, .counts, .notice: self.emit(self.place.frameReceived(frame))
+        case .feed, .counts, .notice: self.emit(self.membership.frameReceived(frame))
         case .unknown: break
         }
         return self.takeActions()
@@ -232,12 +232,12 @@ extension ClientCore {
     /// Handles the reply to a join, a leave or an end of a live that has timed out already.
     ///
     /// A late leave or end is applied. A late join is undone: its caller was told of a failure, and the server would
-    /// refuse to let the user join another live.
+    /// reject to let the user join another live.
     private mutating func lateReplyReceived(
         _ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>, at now: MonotonicTime
     ) {
-        guard call.isJoining else { return self.emit(self.place.callEnded(call, result)) }
-        guard case .success = result, let live = call.live, !live.text.isEmpty, live != self.place.live,
+        guard call.isJoining else { return self.emit(self.membership.callEnded(call, result)) }
+        guard case .success = result, let live = call.live, !live.text.isEmpty, live != self.membership.live,
             !self.calls.contains(about: live, where: \.isJoining)
         else { return }
         let params = (try? OutgoingFrame.params(["live": .text(live.text)])) ?? []
@@ -272,11 +272,11 @@ extension ClientCore {
     /// Reads the reply to a login, which is also a resume if the client is in a live.
     private mutating func loginReplyReceived(_ content: ReplyContent, at now: MonotonicTime) {
         switch content {
-        case .failure(let error): return self.loginRefused(error, at: now)
+        case .failure(let error): return self.loginRejected(error, at: now)
         case .success(.resumed(let ticket, let position, let replayed)):
-            self.emit(self.place.resumed(ticket: ticket, position: position, replayed: replayed))
+            self.emit(self.membership.resumed(ticket: ticket, position: position, replayed: replayed))
         case .success(.loggedIn(_, let user, _, let lastNoticeID, let time)):
-            self.place.startNotices(after: lastNoticeID)
+            self.membership.startNotices(after: lastNoticeID)
             if let time { self.serverTimeReceived(time, sentAt: self.login.sentAt, at: now) }
             self.emit([.loggedIn(user)])
         case .success: return self.loginUnreadable(.badFrame("no login as the reply to a login"), at: now)
@@ -300,8 +300,8 @@ extension ClientCore {
     }
 
     /// Handles the error of a login, which may also be a resume.
-    private mutating func loginRefused(_ error: ErrorInfo, at now: MonotonicTime) {
-        let live = self.place.live
+    private mutating func loginRejected(_ error: ErrorInfo, at now: MonotonicTime) {
+        let live = self.membership.live
         var minimumPause = Milliseconds(0)
         switch LoginVerdict(error, isResume: live != nil) {
         // The error means the same as this close code; the connection is still open, and `connectionLost` closes it.
@@ -311,7 +311,7 @@ extension ClientCore {
             // A leave of the live may wait for this login; the app then learns of a leave, not of a failed resume.
             let isLeaving =
                 if let live { self.calls.contains(about: live) { $0.method == "live.leave" } } else { false }
-            self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
+            self.emit(self.membership.resumeFailed(error, isLeaving: isLeaving))
         case .retry: minimumPause = error.retryPause ?? Milliseconds(0)
         }
         // After `dropLive` the client reconnects, too, and logs in without the live. Some errors of a resume leave the
@@ -319,9 +319,9 @@ extension ClientCore {
         self.link.disconnect(at: now, minimumPause: minimumPause)
     }
 
-    /// Reports the end of a call, and updates the client's place if the call was a join, a leave or an end of a live.
+    /// Reports the end of a call, and updates the membership if the call was a join, a leave or an end of a live.
     private mutating func endCall(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) {
-        let events = self.place.callEnded(call, result)
+        let events = self.membership.callEnded(call, result)
         self.actions.append(.callEnded(handle: call.handle, result))
         self.emit(events)
     }
@@ -337,7 +337,9 @@ extension ClientCore {
         }
         self.nextID = nextID
         // If this method has sent the join before, `joinSent` changes nothing.
-        if let join = self.calls.sentJoin, let live = join.live { self.place.joinSent(handle: join.handle, live: live) }
+        if let join = self.calls.sentJoin, let live = join.live {
+            self.membership.joinSent(handle: join.handle, live: live)
+        }
         for frame in frames { self.send(frame, at: now) }
     }
 

@@ -151,9 +151,9 @@ extension SimulatedGateway {
     }
 
     /// Applies the changes that an ended call makes to its connection, and sends the reply.
-    mutating func conclude(_ ended: SessionCore<SentEffect>.EndedCall, _ number: Int) {
+    mutating func complete(_ ended: SessionCore<SentEffect>.EndedCall, _ number: Int) {
         guard let connection = self.connections[number] else { return }
-        switch ended.conclusion {
+        switch ended.action {
         case .reply(let outcome): self.reply(ended.id, outcome, to: number)
         case .joined(let live, let epoch, let outcome):
             self.completeJoin(connection.key(live), epoch: epoch, outcome, call: ended.id, number)

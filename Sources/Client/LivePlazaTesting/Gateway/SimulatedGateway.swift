@@ -138,7 +138,7 @@ struct SimulatedGateway: Sendable {
             return self.disconnect(number, code)
         }
         for ended in self.connections[number]?.core.failOverdueCalls(at: self.now) ?? [] {
-            self.conclude(ended, number)
+            self.complete(ended, number)
         }
         for sent in self.connections[number]?.core.takeRecordsToResend(at: self.now) ?? [] { self.write(sent.effect) }
     }
@@ -198,6 +198,6 @@ struct SimulatedGateway: Sendable {
         guard let number = self.connectionOfSession[reply.request.session],
             let ended = self.connections[number]?.core.callAnswered(reply.request.counter, reply.outcome)
         else { return }
-        self.conclude(ended, number)
+        self.complete(ended, number)
     }
 }

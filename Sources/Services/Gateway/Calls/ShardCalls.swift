@@ -246,7 +246,7 @@ extension ShardCalls {
         guard let client = self.shard.sessions.client(of: reply.request.session),
             let ended = client.core.callAnswered(reply.request.counter, reply.outcome)
         else { return self.gateway.metrics.lateReplies.add() }
-        self.conclude(ended, client)
+        self.complete(ended, client)
     }
 
     /// Fails the calls whose records, identified by `tokens`, were lost.
@@ -260,7 +260,7 @@ extension ShardCalls {
                 let ended = client.core.recordLost(id)
             {
                 remainingTokens.remove(ended.record.token)
-                self.conclude(ended, client)
+                self.complete(ended, client)
             }
         }
         return remainingTokens
@@ -274,7 +274,7 @@ extension ShardCalls {
         while index < self.clientsToSweep.count {
             let client = self.clientsToSweep[index]
             if !client.isDetached {
-                for ended in client.core.failOverdueCalls(at: now) { self.conclude(ended, client) }
+                for ended in client.core.failOverdueCalls(at: now) { self.complete(ended, client) }
                 if canResend { self.resend(client.core.takeRecordsToResend(at: now)) }
             }
             if client.isDetached || client.core.openCallCount == 0 {
@@ -289,9 +289,9 @@ extension ShardCalls {
     }
 
     /// Applies the changes that an ended call makes to the client, and sends the reply.
-    private func conclude(_ ended: SessionCore<SentRecord>.EndedCall, _ client: Client) {
+    private func complete(_ ended: SessionCore<SentRecord>.EndedCall, _ client: Client) {
         let outcome: Outcome
-        switch ended.conclusion {
+        switch ended.action {
         case .reply(let callOutcome):
             outcome = callOutcome
             self.shard.send(.reply(id: ended.id, outcome), to: client)
@@ -303,7 +303,7 @@ extension ShardCalls {
             // The span of the create ends here; the record of the join gets its own span.
             ended.record.span?.end(
                 ended.record.method, .success(result: result), self.gateway.settings.tracer)
-            // The call is concluded, and counted in the metrics, when the join ends.
+            // The call is completed, and counted in the metrics, when the join ends.
             return self.joinCreated(live, result, ended, client, isLateRetry: isLateRetry)
         case .resumed(let point, let ticket, let epoch):
             // If the missed items cannot be replayed, `ShardReplay` replies with `replayed: false`.

@@ -29,7 +29,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     }
 
     /// The action that follows the end of a call.
-    package enum Conclusion: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
         /// Send the outcome.
         case reply(Outcome)
         /// The client is in the live: subscribe it to the feed, then send the outcome.
@@ -54,7 +54,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         /// The call's number.
         package let id: Int64
         /// The action that follows.
-        package let conclusion: Conclusion
+        package let action: Action
         /// The record that was written for the call.
         ///
         /// A create that joins has two records; this is the record of the step that has ended.
@@ -240,12 +240,12 @@ package struct SessionCore<Record: Sendable>: Sendable {
     /// Makes the `EndedCall` of a call that has been removed from the open calls, and updates the membership.
     private mutating func end(_ call: OpenCalls<Record>.Call, _ outcome: Outcome) -> EndedCall {
         EndedCall(
-            id: call.id, conclusion: self.conclude(call.purpose, outcome), record: call.record,
+            id: call.id, action: self.complete(call.purpose, outcome), record: call.record,
             startedAt: call.startedAt)
     }
 
     /// Updates the membership by a call's outcome, and returns the action that follows.
-    private mutating func conclude(_ purpose: CallPurpose, _ outcome: Outcome) -> Conclusion {
+    private mutating func complete(_ purpose: CallPurpose, _ outcome: Outcome) -> Action {
         switch purpose {
         case .plain: return .reply(outcome)
         case .updateProfile(let user):
@@ -256,36 +256,36 @@ package struct SessionCore<Record: Sendable>: Sendable {
             self.membership = .outside
             return .left(live, outcome)
         case .join(let live):
-            return self.concludeJoin(live, outcome) { epoch, _ in .joined(live, epoch: epoch, outcome) }
+            return self.completeJoin(live, outcome) { epoch, _ in .joined(live, epoch: epoch, outcome) }
         case .create(let live, let isLateRetry):
             guard case .success(let result) = outcome else { return .reply(outcome) }
             return .created(live, result, isLateRetry: isLateRetry)
         case .joinCreated(let live, let createResult):
-            let conclusion = self.concludeJoin(live, outcome) { epoch, _ in
+            let action = self.completeJoin(live, outcome) { epoch, _ in
                 .joined(live, epoch: epoch, .success(result: createResult.adding(join: outcome)))
             }
-            guard case .reply(let reply) = conclusion else { return conclusion }
+            guard case .reply(let reply) = action else { return action }
             // After a temporary error the client may repeat the call: the directory answers as before, and the join is
             // tried again. After any other error the live exists, but its owner is not in it; the owner learns the
             // reason from a separate join.
-            if case .failure(let error) = reply, error.code.isTemporary { return conclusion }
+            if case .failure(let error) = reply, error.code.isTemporary { return action }
             return .reply(.success(result: createResult))
         case .resume(let point):
             if case .failure(let error) = outcome, error.code == .noSuchRoomOnEntry {
                 if case .entering(point.live, _) = self.membership { self.membership = .outside }
                 return .missedEnd(point, outcome)
             }
-            return self.concludeJoin(point.live, outcome) { epoch, ticket in
+            return self.completeJoin(point.live, outcome) { epoch, ticket in
                 .resumed(point, ticket: ticket, epoch: epoch)
             }
         }
     }
 
-    /// Ends a join or resume: records the membership, and returns the result of `makeConclusion` if the client is in
+    /// Ends a join or resume: records the membership, and returns the result of `makeAction` if the client is in
     /// the live now, else a reply.
-    private mutating func concludeJoin(
-        _ live: LiveID, _ outcome: Outcome, _ makeConclusion: (_ epoch: Int64, Ticket) -> Conclusion
-    ) -> Conclusion {
+    private mutating func completeJoin(
+        _ live: LiveID, _ outcome: Outcome, _ makeAction: (_ epoch: Int64, Ticket) -> Action
+    ) -> Action {
         guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else {
             if case .entering(live, _) = self.membership { self.membership = .outside }
             return .reply(outcome)
@@ -298,7 +298,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         // The reply is late: the client is in another live now.
         if case .inside(let current, _) = self.membership, current != live { return .reply(outcome) }
         self.membership = .inside(live, ticket)
-        return makeConclusion(epoch, ticket)
+        return makeAction(epoch, ticket)
     }
 }
 

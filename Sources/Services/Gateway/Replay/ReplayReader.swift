@@ -19,7 +19,7 @@ final class ReplayReader: ReplaySource {
     private let loop: ConsumerLoop
     private let queue: Locked<ReplayQueue>
     /// The bytes of the items that were read and are not sent yet.
-    private let reservations = ReplayReservation.Sum()
+    private let reservedBytes = ReplayReservation.ReservedBytes()
     private let recordCounter: Counter
     private let mode: KafkaMode
 
@@ -57,7 +57,7 @@ final class ReplayReader: ReplaySource {
             [weak self] in Double(self?.queue.withLock { $0.count } ?? 0)
         }
         registry.observe("gateway_replay_bytes", help: "Bytes of items that were read again and are not sent yet.") {
-            [reservations] in Double(reservations.byteCount)
+            [reservedBytes] in Double(reservedBytes.count)
         }
     }
 
@@ -138,9 +138,9 @@ final class ReplayReader: ReplaySource {
     private func startScans(
         _ consumer: KafkaConsumer, _ checkpointClient: KafkaConsumer?, _ scans: inout [Int: RunningScan]
     ) throws(KafkaError) {
-        while scans.count < ReplayLimits.maxConcurrentScans, self.reservations.byteCount < ReplayLimits.maxUnsentBytes {
+        while scans.count < ReplayLimits.maxConcurrentScans, self.reservedBytes.count < ReplayLimits.maxUnsentBytes {
             let scannedPartitions = Set(scans.keys)
-            var usage = self.reservations.byteCounts.mapValues { ReplayUsage(unsentBytes: $0) }
+            var usage = self.reservedBytes.countsByApp.mapValues { ReplayUsage(unsentBytes: $0) }
             for running in scans.values { usage[running.scan.app, default: ReplayUsage()].scanCount += 1 }
             let nextScan = self.queue.withLock { [usage] in
                 $0.nextScan(excluding: scannedPartitions, usage: usage)
@@ -207,7 +207,7 @@ final class ReplayReader: ReplaySource {
                 // A group without outcomes has only searches that continue.
                 guard let app = group.outcomes.first?.request.key.app else { continue }
                 self.gateway.replayReceived(
-                    group.outcomes, ReplayReservation(bytes: group.bytes, of: app, in: self.reservations))
+                    group.outcomes, ReplayReservation(bytes: group.bytes, of: app, in: self.reservedBytes))
             }
             self.queue.withLock { $0.putBack(result.unfinished, partition: partition) }
             // A scan without offsets was never assigned to the consumer.

@@ -30,12 +30,12 @@ package enum PresenceChecker {
     package static func result(of history: PresenceHistory) -> PresenceResult {
         var result = PresenceResult()
         for visit in history.visits {
-            let judgement = Judgement(visit, in: history)
-            result.count(judgement)
-            for text in judgement.findings {
+            let visitCheck = VisitCheck(visit, in: history)
+            result.count(visitCheck)
+            for text in visitCheck.findings {
                 result.add(
                     Finding(promise: "I4", text: text),
-                    PresenceEvidence.events(of: visit, until: judgement.deadline, in: history))
+                    PresenceEvidence.events(of: visit, until: visitCheck.deadline, in: history))
             }
         }
         for tip in history.tips where !tip.isJoin && history.stayers.contains(tip.user) {
@@ -60,8 +60,8 @@ package enum PresenceChecker {
         }
     }
 
-    /// What is decided about one visit.
-    struct Judgement {
+    /// The check of one visit: what was decided about it, and what was found.
+    struct VisitCheck {
         let visit: PresenceHistory.Visit
         /// Whether its join was decided.
         private(set) var isJoinDecided = false
@@ -82,9 +82,9 @@ package enum PresenceChecker {
             self.visit = visit
             self.history = history
             self.faults = history.faults.sorted { $0.begin < $1.begin }
-            self.judgeJoin()
-            self.judgeLeave()
-            self.judgePages()
+            self.checkJoin()
+            self.checkLeave()
+            self.checkPages()
         }
 
         /// The tips about the viewer of one kind, as they were received.
@@ -123,7 +123,7 @@ package enum PresenceChecker {
 
         // MARK: Joins
 
-        private mutating func judgeJoin() {
+        private mutating func checkJoin() {
             let limit = self.latest(self.visit.joined + PresenceChecker.showLimit)
             let tips = self.tips(isJoin: true)
             if let first = tips.first {
@@ -143,12 +143,12 @@ package enum PresenceChecker {
 
         // MARK: Leaves
 
-        private mutating func judgeLeave() {
+        private mutating func checkLeave() {
             let tips = self.tips(isJoin: false)
             if tips.count > 1 {
                 self.findings.append("\(self.visit.user) was shown as having left \(tips.count) times")
             }
-            if let first = tips.first { self.judgeEarliness(first) }
+            if let first = tips.first { self.checkNotEarly(first) }
             guard let ended = self.visit.ended else { return }
             let due =
                 self.visit.ending == .leave
@@ -173,7 +173,7 @@ package enum PresenceChecker {
         }
 
         /// Checks that a leave did not show before it could be true.
-        private mutating func judgeEarliness(_ tip: PresenceHistory.Tip) {
+        private mutating func checkNotEarly(_ tip: PresenceHistory.Tip) {
             switch self.visit.ending {
             case .leave:
                 if self.visit.endBegan.map({ tip.seen < $0 }) ?? true {
@@ -193,7 +193,7 @@ package enum PresenceChecker {
         // MARK: The list
 
         /// Checks that the list has the viewer while it may not be gone, and not any more when it must be.
-        private mutating func judgePages() {
+        private mutating func checkPages() {
             let goneAt = [self.tips(isJoin: false).first?.seen, self.deadline].compactMap(\.self).min()
             if let goneAt, let page = self.history.pages.first(where: { self.lists($0, since: goneAt) }) {
                 let delay = Self.text(page.at - goneAt)

@@ -27,19 +27,19 @@ package struct PresenceResult: Hashable, Sendable, Codable {
     package init() {}
 
     /// Counts what was decided about one visit.
-    mutating func count(_ judgement: PresenceChecker.Judgement) {
-        if judgement.isJoinDecided { self.joins += 1 }
-        let isSilence = judgement.visit.ending != .leave
-        if judgement.hasVanished {
+    mutating func count(_ visitCheck: PresenceChecker.VisitCheck) {
+        if visitCheck.isJoinDecided { self.joins += 1 }
+        let isSilence = visitCheck.visit.ending != .leave
+        if visitCheck.hasVanished {
             self.vanished += 1
-        } else if !judgement.isLeaveDecided {
+        } else if !visitCheck.isLeaveDecided {
             self.undecided += 1
         } else if isSilence {
             self.silences += 1
         } else {
             self.leaves += 1
         }
-        guard isSilence, let delay = judgement.leaveDelay?.count else { return }
+        guard isSilence, let delay = visitCheck.leaveDelay?.count else { return }
         self.shortestSilence = min(self.shortestSilence ?? delay, delay)
         self.longestSilence = max(self.longestSilence ?? delay, delay)
     }

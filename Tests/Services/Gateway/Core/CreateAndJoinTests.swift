@@ -10,7 +10,7 @@ import Testing
 /// Such a call, here the one with id 5, writes the record of the create and then the record of the join. In a test a
 /// record is a string. `verdict` says what to do with a new call; its argument `in` is the live in which the call acts,
 /// nil for a create and a join. `callAnswered` takes a machine's reply and returns the call that the reply ends; the
-/// call's `conclusion` is what the gateway must do. Times are in milliseconds.
+/// call's `action` is what the gateway must do. Times are in milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
@@ -24,7 +24,7 @@ import Testing
         info: Self.info, epoch: 10, revision: 3, joined: JoinedLive(ticket: Ticket(100), epoch: 10, confirmed: true))
 
     /// What the gateway must do when the join has succeeded.
-    private static let joinedConclusion = Session.Conclusion.joined(
+    private static let joinedAction = Session.Action.joined(
         "arena", epoch: 10, .success(result: Self.createdAndJoined))
 
     /// A session whose call 5 has created the live, and waits for the reply to the join.
@@ -32,9 +32,9 @@ import Testing
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
         session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
-        let conclusion = session.callAnswered(5, .success(result: Self.created))?.conclusion
-        let expected = Session.Conclusion.created("arena", Self.created, isLateRetry: false)
-        #expect(conclusion == expected)
+        let action = session.callAnswered(5, .success(result: Self.created))?.action
+        let expected = Session.Action.created("arena", Self.created, isLateRetry: false)
+        #expect(action == expected)
         #expect(session.live == nil, "the owner has not joined yet")
         let verdict = session.verdict(on: 5, .joinCreated("arena", Self.created), in: nil)
         #expect(verdict == .proceed)
@@ -46,8 +46,8 @@ import Testing
     /// Rules: R3.66.
     @Test func `when the join succeeds, one reply contains the live and the join`() {
         var session = self.sessionWithOpenJoin()
-        let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
-        #expect(joined == Self.joinedConclusion)
+        let joined = session.callAnswered(5, Self.joinOutcome)?.action
+        #expect(joined == Self.joinedAction)
         #expect(session.live == "arena")
         #expect(session.ticket == Ticket(100))
         #expect(session.openCallCount == 0)
@@ -58,8 +58,8 @@ import Testing
         for code in [ReplyCode.unavailable, .overloaded, .timedOut] {
             var session = self.sessionWithOpenJoin()
             let failure = Outcome.failure(error: ReplyError(code, "later"))
-            let conclusion = session.callAnswered(5, failure)?.conclusion
-            #expect(conclusion == .reply(failure))
+            let action = session.callAnswered(5, failure)?.action
+            #expect(action == .reply(failure))
             let verdictOnRepetition = session.verdict(on: 5, .create("arena", isLateRetry: false), in: nil)
             #expect(verdictOnRepetition == .proceed)
         }
@@ -69,8 +69,8 @@ import Testing
     @Test func `when the join is rejected, the reply has the created live, and the owner is not in a live`() {
         var session = self.sessionWithOpenJoin()
         let rejection = Outcome.failure(error: ReplyError(.staleTicket, "you have left since"))
-        let conclusion = session.callAnswered(5, rejection)?.conclusion
-        #expect(conclusion == .reply(.success(result: Self.created)))
+        let action = session.callAnswered(5, rejection)?.action
+        #expect(action == .reply(.success(result: Self.created)))
         #expect(session.membership == .outside)
     }
 
@@ -78,8 +78,8 @@ import Testing
         var session = Session(at: 0)
         session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.roomExists, "taken"))
-        let conclusion = session.callAnswered(5, rejection)?.conclusion
-        #expect(conclusion == .reply(rejection))
+        let action = session.callAnswered(5, rejection)?.action
+        #expect(action == .reply(rejection))
         #expect(session.membership == .outside)
         #expect(session.openCallCount == 0)
     }
@@ -89,8 +89,8 @@ import Testing
         // The create's record was sent twice. Its second reply comes while the call waits for the join's reply.
         let endedBySecondReply = session.callAnswered(5, .success(result: Self.created))
         #expect(endedBySecondReply == nil)
-        let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
-        #expect(joined == Self.joinedConclusion)
+        let joined = session.callAnswered(5, Self.joinOutcome)?.action
+        #expect(joined == Self.joinedAction)
 
         // The client has sent the call again on this connection: the reply to the first copy's join comes while the
         // second copy waits for the create's reply.

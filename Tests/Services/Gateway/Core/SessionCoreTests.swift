@@ -9,7 +9,7 @@ import Testing
 ///
 /// A call has an id, a purpose (what its success changes for the client) and a record, which is a string here.
 /// `verdict` says what to do with a new call; its argument `in` is the live in which the call acts, if any.
-/// `callAnswered` takes a machine's reply and returns the call that the reply ends; the call's `conclusion` is what the
+/// `callAnswered` takes a machine's reply and returns the call that the reply ends; the call's `action` is what the
 /// gateway must do. Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
@@ -60,7 +60,7 @@ import Testing
             "a second join of the same live is forwarded, because presence answers it")
         session.registerCall(3, .leave("arena"), "leave", at: 0)
         #expect(session.live == "arena", "until the leave is answered, the client is in arena")
-        #expect(session.callAnswered(3, .success(result: .done))?.conclusion == .left("arena", .success(result: .done)))
+        #expect(session.callAnswered(3, .success(result: .done))?.action == .left("arena", .success(result: .done)))
         #expect(session.verdict(on: 4, .join("bistro"), in: nil) == .proceed)
     }
 
@@ -82,7 +82,7 @@ import Testing
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.banned, "banned"))
-        #expect(session.callAnswered(1, rejection)?.conclusion == .reply(rejection))
+        #expect(session.callAnswered(1, rejection)?.action == .reply(rejection))
         #expect(session.membership == .outside)
     }
 
@@ -96,7 +96,7 @@ import Testing
         #expect(session.takeRecordsToResend(at: 4999).isEmpty)
         #expect(session.takeRecordsToResend(at: 5000) == ["text"])
         let done = Outcome.success(result: .done)
-        #expect(session.callAnswered(7, done)?.conclusion == .reply(done))
+        #expect(session.callAnswered(7, done)?.action == .reply(done))
         #expect(session.callAnswered(7, done)?.id == nil, "the call is not open any more")
         // At most 16 calls may be open, and calls that wait to be forwarded count. So in addition to 15 waiting calls
         // one more is accepted only if call 7 is not open any more.
@@ -111,7 +111,7 @@ import Testing
         #expect(session.failOverdueCalls(at: 9999).isEmpty)
         let overdue = session.failOverdueCalls(at: 10_000)
         #expect(overdue.map(\.id) == [1])
-        guard case .reply(.failure(let error)) = overdue.first?.conclusion else {
+        guard case .reply(.failure(let error)) = overdue.first?.action else {
             Issue.record("the overdue join did not fail")
             return
         }
@@ -145,7 +145,7 @@ import Testing
     @Test func `a call whose record is not delivered fails with the code unavailable`() {
         var session = Session(at: 0)
         session.registerCall(3, .join("arena"), "join", at: 0)
-        guard case .reply(.failure(let error)) = session.recordLost(3)?.conclusion else {
+        guard case .reply(.failure(let error)) = session.recordLost(3)?.action else {
             Issue.record("the join whose record was lost did not fail")
             return
         }
@@ -167,7 +167,7 @@ import Testing
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
         #expect(session.kicked(from: "arena", floor: Ticket(101)) == false, "the client has not joined yet")
-        guard case .reply(.failure(let error)) = session.callAnswered(1, self.joined(100))?.conclusion else {
+        guard case .reply(.failure(let error)) = session.callAnswered(1, self.joined(100))?.action else {
             Issue.record("the client joined with a revoked ticket")
             return
         }
@@ -180,20 +180,20 @@ import Testing
         var session = Session(at: 0)
         session.registerCall(1, .resume(point), "join", at: 0)
         #expect(
-            session.callAnswered(1, self.joined(120))?.conclusion == .resumed(point, ticket: Ticket(120), epoch: 10))
+            session.callAnswered(1, self.joined(120))?.action == .resumed(point, ticket: Ticket(120), epoch: 10))
         #expect(session.live == "arena")
 
         var kickedSession = Session(at: 0)
         kickedSession.registerCall(1, .resume(point), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.staleTicket, "kicked"))
-        #expect(kickedSession.callAnswered(1, rejection)?.conclusion == .reply(rejection))
+        #expect(kickedSession.callAnswered(1, rejection)?.action == .reply(rejection))
         #expect(kickedSession.membership == .outside)
 
         // The live ended while the client was away.
         var lateSession = Session(at: 0)
         lateSession.registerCall(1, .resume(point), "join", at: 0)
         let noSuchLive = Outcome.failure(error: ReplyError(.noSuchRoomOnEntry, "there is no such live"))
-        #expect(lateSession.callAnswered(1, noSuchLive)?.conclusion == .missedEnd(point, noSuchLive))
+        #expect(lateSession.callAnswered(1, noSuchLive)?.action == .missedEnd(point, noSuchLive))
         #expect(lateSession.membership == .outside)
     }
 

@@ -8,15 +8,15 @@ import Testing
 @Suite struct ReplayReservationTests {
     /// Rules: R12.22.
     @Test func `I16 bytes count for their app as long as somebody holds the reservation`() {
-        let sum = ReplayReservation.Sum()
+        let reservedBytes = ReplayReservation.ReservedBytes()
         var reservations = [("demo", 5), ("demo", 7), ("other", 3)].map { app, bytes in
-            ReplayReservation(bytes: bytes, of: AppID(app), in: sum)
+            ReplayReservation(bytes: bytes, of: AppID(app), in: reservedBytes)
         }
-        #expect(sum.byteCounts == ["demo": 12, "other": 3] && sum.byteCount == 15)
+        #expect(reservedBytes.countsByApp == ["demo": 12, "other": 3] && reservedBytes.count == 15)
         // A client that still sends holds its reservation.
-        let held = reservations.removeFirst()
+        let heldReservation = reservations.removeFirst()
         reservations = []
-        #expect(sum.byteCounts == ["demo": 5])
-        withExtendedLifetime(held) {}
+        #expect(reservedBytes.countsByApp == ["demo": 5])
+        withExtendedLifetime(heldReservation) {}
     }
 }

@@ -3,7 +3,7 @@ import { CallQueue } from './call-queue.js';
 import { CloseCode, PlazaError, plazaError } from './errors.js';
 import { callFrame, callParams } from './frames.js';
 import { Link } from './link.js';
-import { LivePlace } from './live-place.js';
+import { LiveMembership } from './live-membership.js';
 import { badFrame, object, text, whole } from './read.js';
 import { loginVerdict, wrongResultKind } from './reply-policy.js';
 
@@ -41,7 +41,7 @@ export class ClientCore {
   #options;
   #link;
   #calls;
-  #place = new LivePlace();
+  #membership = new LiveMembership();
   /** @type {Action[]} */
   #actions = [];
   #nextID;
@@ -103,7 +103,7 @@ export class ClientCore {
     this.#loginSentAt = now;
     const { session, name, avatarURL } = this.#options;
     const profile = { ...(name ? { name } : {}), ...(avatarURL ? { avatarURL } : {}) };
-    const params = { token: this.#link.tokens.text, session, ...profile, ...this.#place.resumeParams() };
+    const params = { token: this.#link.tokens.text, session, ...profile, ...this.#membership.resumeParams() };
     this.#send(callFrame(this.#loginID, 'login', JSON.stringify(params)), now);
     return this.#take();
   }
@@ -143,7 +143,7 @@ export class ClientCore {
       else if (frame.kind === 'drain') {
         this.#link.drain(frame.reconnectWithin, now);
         this.#events([{ kind: 'draining' }]);
-      } else if (frame.kind !== 'unknown') this.#events(this.#place.received(frame));
+      } else if (frame.kind !== 'unknown') this.#events(this.#membership.received(frame));
     } catch (error) {
       if (!(error instanceof PlazaError)) throw error;
       this.#events([{ kind: 'badFrame', error }]);
@@ -294,9 +294,9 @@ export class ClientCore {
   #lateReply(frame, now) {
     const call = this.#calls.takeTimedOut(frame.id);
     if (call === undefined) return;
-    if (!call.isJoining) return this.#events(this.#place.callEnded(call, frame));
+    if (!call.isJoining) return this.#events(this.#membership.callEnded(call, frame));
     const { live } = call;
-    if (frame.error || !live || live === this.#place.live || this.#calls.contains(live, (call) => call.isJoining)) return;
+    if (frame.error || !live || live === this.#membership.live || this.#calls.contains(live, (call) => call.isJoining)) return;
     this.#calls.add(this.#makeHandle(), 'live.leave', callParams({ live }), live, now + this.#options.callTimeout, false);
     this.#sendCalls(now);
   }
@@ -309,9 +309,9 @@ export class ClientCore {
    */
   #loginReply({ error, result }, now) {
     if (error) return this.#loginRefused(error, now);
-    if (result?.kind === 'resumed') this.#events(this.#place.resumed(result.body));
+    if (result?.kind === 'resumed') this.#events(this.#membership.resumed(result.body));
     else if (result?.kind === 'loggedIn') {
-      this.#place.noticesFrom(text(result.body.notices, 'notices', ''));
+      this.#membership.noticesFrom(text(result.body.notices, 'notices', ''));
       this.#serverTime(result.body.at, this.#loginSentAt, now);
       const user = object(result.body.user, 'user');
       this.#events([{ kind: 'loggedIn', user: { ...user, userID: text(user.userID, 'userID') } }]);
@@ -325,12 +325,12 @@ export class ClientCore {
    * @param {number} now
    */
   #loginRefused(error, now) {
-    const { live } = this.#place;
+    const { live } = this.#membership;
     const meaning = loginVerdict(error, live !== undefined);
     if (meaning.verdict === 'closed') return this.#link.lost(meaning.code, now, error);
     if (meaning.verdict === 'end') return this.#link.end(CloseCode.normal, error, true);
     if (meaning.verdict === 'lost') {
-      this.#events(this.#place.lost(error, this.#calls.contains(live ?? '', (call) => call.method === 'live.leave')));
+      this.#events(this.#membership.lost(error, this.#calls.contains(live ?? '', (call) => call.method === 'live.leave')));
     }
     // After `lost` too: whether the login itself was accepted depends on the error; a new one without the live is sure.
     this.#link.disconnect(now, meaning.verdict === 'again' ? error.retryAfter : 0);
@@ -346,7 +346,7 @@ export class ClientCore {
     /** @type {CoreEvent[]} */
     let events = [];
     try {
-      events = this.#place.callEnded(call, { result, error });
+      events = this.#membership.callEnded(call, { result, error });
     } catch (fault) {
       if (!(fault instanceof PlazaError)) throw fault;
       error = fault;
@@ -361,7 +361,7 @@ export class ClientCore {
     if (this.state !== 'open') return;
     const frames = this.#calls.takeFrames(now, () => this.#makeID());
     const join = this.#calls.sentJoin();
-    if (join?.live !== undefined) this.#place.joinSent(join.handle, join.live);
+    if (join?.live !== undefined) this.#membership.joinSent(join.handle, join.live);
     for (const frame of frames) this.#send(frame, now);
   }
 

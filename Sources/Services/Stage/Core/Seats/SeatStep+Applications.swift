@@ -56,7 +56,7 @@ extension SeatStep {
         }
         let guest = self.requests.open[index].guest
         // If the seat has been taken or locked meanwhile, the host's call fails and the application stays open.
-        let seat = isAccepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: user) : nil
+        let seat = isAccepted ? try self.stage.chooseSeat(self.requests.open[index].seatIndex, for: user) : nil
         self.requests.remove(at: index)
         if let seat { self.putOnSeat(guest, at: seat) }
         self.notify(user, .applicationAnswered(host: caller.user, accepted: isAccepted))

@@ -58,7 +58,7 @@ extension SeatStep {
         try RequestParameters.check(extraInfo: extraInfo)
         guard user != caller.userID else { throw ReplyError(.badParameter, "you cannot invite yourself") }
         try self.requireUnseated(user)
-        _ = try self.stage.freeSeat(seatIndex, for: user)
+        _ = try self.stage.chooseSeat(seatIndex, for: user)
         guard self.requests.invitationIndex(of: user, by: caller.userID) == nil else {
             throw ReplyError(.requestConflict, "you have an open invitation to the user")
         }
@@ -84,7 +84,7 @@ extension SeatStep {
             throw ReplyError(.failed, "the user has no open invitation to you")
         }
         let seat =
-            isAccepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: caller.userID) : nil
+            isAccepted ? try self.stage.chooseSeat(self.requests.open[index].seatIndex, for: caller.userID) : nil
         self.requests.remove(at: index)
         if let seat { self.putOnSeat(caller.user, at: seat) }
         self.notify(host, .invitationAnswered(guest: caller.user, accepted: isAccepted))

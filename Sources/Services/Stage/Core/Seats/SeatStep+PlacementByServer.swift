@@ -11,7 +11,7 @@ extension SeatStep {
     ) throws(ReplyError) -> SeatOutcome.Result {
         try self.requireServer(caller)
         try self.requireUnseated(user)
-        _ = try self.stage.freeSeat(seatIndex, for: user)
+        _ = try self.stage.chooseSeat(seatIndex, for: user)
         return self.verifyMembership(.placement(seatIndex: seatIndex), to: user, caller)
     }
 
@@ -20,7 +20,7 @@ extension SeatStep {
     {
         try self.requireServer(caller)
         try self.requireUnseated(user.userID)
-        let index = try self.stage.freeSeat(seatIndex, for: user.userID)
+        let index = try self.stage.chooseSeat(seatIndex, for: user.userID)
         self.putOnSeat(user, at: index)
         return .seat(index: index)
     }

@@ -23,7 +23,7 @@ extension SeatStep {
         for seat in displacedSeats {
             guard let occupant = seat.occupant else { continue }
             let user = occupant.user
-            if let freeIndex = try? self.stage.freeSeat(SeatStage.anySeat, for: user.userID) {
+            if let freeIndex = try? self.stage.chooseSeat(SeatStage.anySeat, for: user.userID) {
                 self.stage.seats[freeIndex].occupant = occupant
                 self.stage.applyLocks(at: freeIndex)
                 self.events.append(.userMoved(user: user, from: seat.index, to: freeIndex))

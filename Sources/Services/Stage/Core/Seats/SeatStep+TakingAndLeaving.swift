@@ -49,7 +49,7 @@ extension SeatStep {
         if let currentSeat = self.stage.seatIndex(of: caller.userID) {
             throw ReplyError(.alreadySeated, "you sit on seat \(currentSeat)")
         }
-        return try self.stage.freeSeat(seatIndex, for: caller.userID)
+        return try self.stage.chooseSeat(seatIndex, for: caller.userID)
     }
 
     /// Makes the caller leave its seat.

@@ -18,7 +18,7 @@ extension SeatStage {
     ///
     /// - Throws: an error of R6.4 or R6.6 when the live has no seats, when no seat is free, or when the requested seat
     ///   does not exist, is locked, occupied or reserved, or is not the seat to which the owner is bound.
-    func freeSeat(_ index: Int, for user: UserID) throws(ReplyError) -> Int {
+    func chooseSeat(_ index: Int, for user: UserID) throws(ReplyError) -> Int {
         guard !self.seats.isEmpty else { throw ReplyError(.roomHasNoSeats, "the live has no seats") }
         if index == Self.anySeat {
             let lowestFree = self.seats.indices.first { candidate in

@@ -3,7 +3,7 @@ internal import PlazaModel
 internal import PlazaWire
 
 /// Which live a client is in, with all that a resume needs: the ticket, the position in the feed, and the last notice.
-struct LivePlace: Sendable {
+struct LiveMembership: Sendable {
     /// The live that the client is in.
     private(set) var live: LiveID?
     /// The client's position in the live's feed; it also finds repeated items and gaps.
@@ -93,7 +93,7 @@ struct LivePlace: Sendable {
         return [isLeaving ? .left(live) : .resumeFailed(live, error)]
     }
 
-    /// Updates the place if the call that has ended was a join, a leave or an end of a live.
+    /// Updates the membership if the call that has ended was a join, a leave or an end of a live.
     mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         guard let live = call.live else { return [] }
         if let join = self.pendingJoin, join.handle == call.handle { return self.joinEnded(join, result) }
@@ -142,7 +142,7 @@ struct LivePlace: Sendable {
         return events
     }
 
-    /// Updates the place by a frame, and returns the events for the app.
+    /// Updates the membership by a frame, and returns the events for the app.
     private mutating func apply(_ frame: IncomingFrame) -> [ClientEvent] {
         switch frame {
         case .notice(let notice): return self.apply(notice)

@@ -10,7 +10,7 @@ const maxEarlyFrames = 1000;
 /**
  * Which live a client is in: ticket, position in the feed, and the last notice; all that a resume needs.
  */
-export class LivePlace {
+export class LiveMembership {
   /**
    * The live that the client is in.
    *
