@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `a second cluster in the same run directory is refused, and the first stays ready`() async throws {
+    @Test func `a second cluster in the same run directory is rejected, and the first stays ready`() async throws {
         let options = try self.options()
         try await LiveCluster.with(options) { cluster in
             let secondCluster = LocalCluster(options)

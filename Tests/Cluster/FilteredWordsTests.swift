@@ -28,13 +28,13 @@ extension WebhookClusterTests {
             try await sendAsServer("PUT", "/v1/app/words", #"{"words":["durian","mothball"]}"#)
             try await Self.send("a Durian!", as: bob, until: .rejected)
             // Capital letters and an ending do not hide a word.
-            try await bob.expectRefusal(
+            try await bob.expectRejection(
                 .sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "MOTHBALLS"))
             try await bob.call("barrage.sendText", CallParams(live: "concert", text: "an orange"), live: "concert")
             try await sendAsServer("DELETE", "/v1/app/words?word=durian")
             try await Self.send("a Durian!", as: bob, until: .accepted)
             // The other word is still filtered.
-            try await bob.expectRefusal(
+            try await bob.expectRejection(
                 .sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "mothball"))
         }
     }

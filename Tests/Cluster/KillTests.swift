@@ -118,7 +118,7 @@ struct KillTests {
             "\(process) \(situation): no reply for \(Int(outageMilliseconds)) ms")
     }
 
-    /// Checks that no message was refused, lost, repeated or reordered; the feed budget may have dropped some.
+    /// Checks that no message was rejected, lost, repeated or reordered; the feed budget may have dropped some.
     ///
     /// `situation` says in failures what happened.
     static func expectClean(
@@ -129,7 +129,7 @@ struct KillTests {
             report.unanswered == 0, "\(situation): \(report.unanswered) messages have no reply",
             sourceLocation: sourceLocation)
         #expect(
-            report.refused.isEmpty, "\(situation): calls were refused: \(report.refused)",
+            report.refused.isEmpty, "\(situation): calls were rejected: \(report.refused)",
             sourceLocation: sourceLocation)
         #expect(report.admitted > 0, "\(situation): no message was admitted", sourceLocation: sourceLocation)
     }

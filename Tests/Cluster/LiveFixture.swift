@@ -53,7 +53,7 @@ struct LiveFixture {
         do {
             return try await self.send(caller, method, params)
         } catch {
-            throw ScenarioFailure("\(caller.name): \(method) was refused: \(error.code.name), \(error.message)")
+            throw ScenarioFailure("\(caller.name): \(method) was rejected: \(error.code.name), \(error.message)")
         }
     }
 
@@ -65,7 +65,7 @@ struct LiveFixture {
     ) async throws(ScenarioFailure) -> ReplyCode {
         do {
             let result = try await self.send(caller, method, params)
-            throw ScenarioFailure("\(caller.name): \(method) should be refused and gave \(result)")
+            throw ScenarioFailure("\(caller.name): \(method) should be rejected and gave \(result)")
         } catch let error as ReplyError {
             return error.code
         } catch {

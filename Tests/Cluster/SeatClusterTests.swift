@@ -38,10 +38,10 @@ struct SeatClusterTests {
             return try await user.call(method, params, live: self.live)
         }
 
-        func expectRefusal(_ user: DemoUser, _ code: ReplyCode, _ method: String, _ params: CallParams) async throws {
+        func expectRejection(_ user: DemoUser, _ code: ReplyCode, _ method: String, _ params: CallParams) async throws {
             var params = params
             params.live = self.live
-            try await user.expectRefusal(code, method, params)
+            try await user.expectRejection(code, method, params)
         }
 
         /// Waits until the watcher receives a stage that satisfies `match`.
@@ -73,7 +73,7 @@ struct SeatClusterTests {
 
     /// The host invites the guest to seat 3, and the guest accepts.
     private static func inviteGuest(_ fixture: SeatFixture) async throws {
-        try await fixture.expectRefusal(fixture.host, .notMember, "seat.invite", CallParams(user: "nobody-here"))
+        try await fixture.expectRejection(fixture.host, .notMember, "seat.invite", CallParams(user: "nobody-here"))
         try await fixture.call(
             fixture.host, "seat.invite", CallParams(user: fixture.id(of: fixture.guest), seatIndex: 3, timeout: 60))
         _ = try await fixture.guest.waitForNotice("an invitation") { content in
@@ -106,7 +106,7 @@ struct SeatClusterTests {
         _ = try await fixture.waitForStage("a locked microphone") { _, record in
             record.seats[3].occupant?.allowOpenMicrophone == false
         }
-        try await fixture.expectRefusal(
+        try await fixture.expectRejection(
             fixture.guest, .microphoneNeedsHost, "seat.device", CallParams(microphone: true))
     }
 
@@ -119,7 +119,7 @@ struct SeatClusterTests {
         _ = try await fixture.waitForStage("the seat left, then locked") { events, _ in
             events.map(\.shortText) == ["seat left 3", "seat locked 3"]
         }
-        try await fixture.expectRefusal(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
+        try await fixture.expectRejection(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
     }
 
     /// The guest applies for a seat, leaves, returns, gets a seat, and is kicked out of the live.

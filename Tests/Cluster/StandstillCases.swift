@@ -12,7 +12,7 @@ import Testing
 /// Stops services, the only broker, or one of three brokers for 12, 30 and 75 s (SIGSTOP and SIGCONT) under load.
 ///
 /// During a stop, Kafka's group sessions, transactions and the viewers' leases time out without the stopped process
-/// noticing. Calls during the stop may be refused or stay without a reply. But every acknowledged message is delivered
+/// noticing. Calls during the stop may be rejected or stay without a reply. But every acknowledged message is delivered
 /// once and in order, viewers receive messages again soon after each stop, and then the whole cluster works again.
 enum StandstillCases {
     /// How long viewers may wait for messages after the end of a stop.
@@ -186,7 +186,7 @@ private struct FeedProbe {
         let began = ContinuousClock.now
         let text = ClusterHarness.uniqueName("after")
         let message = CallParams(live: self.live, text: text)
-        var refusals: [String] = []
+        var rejections: [String] = []
         var isAccepted = false
         while !isAccepted {
             do {
@@ -194,9 +194,9 @@ private struct FeedProbe {
                 isAccepted = true
             } catch {
                 let elapsed = ContinuousClock.now - began
-                refusals.append("\(elapsed / .seconds(1)) s: \(error)")
+                rejections.append("\(elapsed / .seconds(1)) s: \(error)")
                 guard elapsed < limit else {
-                    throw ScenarioFailure("after \(event), no message was accepted: \(refusals.suffix(20))")
+                    throw ScenarioFailure("after \(event), no message was accepted: \(rejections.suffix(20))")
                 }
                 // A client that sends too many frames is disconnected.
                 try await Task.sleep(for: .milliseconds(200))

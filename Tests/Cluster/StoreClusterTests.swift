@@ -122,8 +122,8 @@ struct StoreClusterTests {
         try await host.seat.closeRemoteMicrophone(userID: fixture.guest.id)
         try await fixture.guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
         // A guest cannot unmute a microphone that the host has locked.
-        let refusal = await #expect(throws: ErrorInfo.self) { try await guest.seat.unmuteMicrophone() }
-        #expect(refusal?.name == .microphoneNeedsHost)
+        let rejection = await #expect(throws: ErrorInfo.self) { try await guest.seat.unmuteMicrophone() }
+        #expect(rejection?.name == .microphoneNeedsHost)
     }
 
     /// Checks that a user who enters now sees the same as the guest, who has been in the live since its beginning.
@@ -152,8 +152,8 @@ struct StoreClusterTests {
         try await host.audience.disableSendMessage(userID: fixture.guest.id, isDisable: true)
         try await fixture.guest.waitForEvent("onAudienceMessageDisabled")
         #expect(!guest.barrage.state.value.allowSendMessage)
-        let refusal = await #expect(throws: ErrorInfo.self) { try await guest.barrage.sendTextMessage(text: "no") }
-        #expect(refusal?.name == .userMuted)
+        let rejection = await #expect(throws: ErrorInfo.self) { try await guest.barrage.sendTextMessage(text: "no") }
+        #expect(rejection?.name == .userMuted)
         try await host.audience.kickUserOutOfRoom(userID: fixture.guest.id)
         try await fixture.guest.waitForEvent("onKickedOutOfLive")
         #expect(fixture.guest.plaza.liveListStore.state.value.currentLive.isEmpty)

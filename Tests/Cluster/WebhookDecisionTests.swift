@@ -91,7 +91,7 @@ extension WebhookClusterTests {
                 "PATCH", "/v1/lives/concert", #"{"isGiftEnabled":false}"#, of: gateway.http, token: serverToken)
             #expect(giftsOff.status == 200, "\(giftsOff.text)")
             let requestCountBefore = receiver.received.count
-            try await bob.expectRefusal(.giftsOffInLive, "gift.send", Self.roses(1))
+            try await bob.expectRejection(.giftsOffInLive, "gift.send", Self.roses(1))
             #expect(
                 receiver.received.count == requestCountBefore, "the backend must not be asked while gifts are disabled")
             // The backend is not asked about calls of the app's own server, so even the text "bad" is sent.
@@ -114,12 +114,12 @@ extension WebhookClusterTests {
     /// Sends messages and gifts as Bob, and checks that each is accepted or rejected as the backend decides.
     private static func expectDecisionsApply(to bob: DemoUser, _ receiver: RecordingReceiver) async throws {
         try await bob.call("barrage.sendText", CallParams(live: "concert", text: "good"), live: "concert")
-        try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "bad"))
-        try await bob.expectRefusal(
+        try await bob.expectRejection(.sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "bad"))
+        try await bob.expectRejection(
             .sensitiveWords, "barrage.sendCustom", ["live": "concert", "businessID": "x", "data": "bad"] as JSONValue)
         try await bob.call("gift.send", Self.roses(2), live: "concert")
-        try await bob.expectRefusal(ReplyCode(102_150), "gift.send", Self.roses(13))
-        try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.roses(14))
+        try await bob.expectRejection(ReplyCode(102_150), "gift.send", Self.roses(13))
+        try await bob.expectRejection(.giftCheckFailed, "gift.send", Self.roses(14))
         let giftRequests = try receiver.received.compactMap {
             try Wire.decode(JSONValue.self, from: $0.body).members["content"]?.members["beforeGift"]
         }
@@ -131,10 +131,11 @@ extension WebhookClusterTests {
     /// Checks that the gateway does not ask the backend about calls that the gateway rejects itself.
     private static func expectRejectionWithoutDecision(_ bob: DemoUser, _ receiver: RecordingReceiver) async throws {
         let requestCountBefore = receiver.received.count
-        try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "concert", "gift": "tulip"] as JSONValue)
+        try await bob.expectRejection(.noSuchGift, "gift.send", ["live": "concert", "gift": "tulip"] as JSONValue)
         // A message may have 12,288 bytes.
         let tooLongText = String(repeating: "x", count: 13_000)
-        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "concert", text: tooLongText))
+        try await bob.expectRejection(
+            .messageTooLong, "barrage.sendText", CallParams(live: "concert", text: tooLongText))
         #expect(receiver.received.count == requestCountBefore, "the backend must not be asked")
     }
 
@@ -187,7 +188,7 @@ extension WebhookClusterTests {
         #expect(texts == ["meanwhile", "silent", "next"], "Bob's own messages must keep their order")
 
         let giftSentAt = clock.now
-        try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.roses(99))
+        try await bob.expectRejection(.giftCheckFailed, "gift.send", Self.roses(99))
         let giftDelay = clock.now - giftSentAt
         #expect(Self.delayBySilentBackend.contains(giftDelay), "the gift took \(giftDelay)")
         // The backend answers with status 500, which counts as no answer: the message is accepted.

@@ -7,7 +7,7 @@ internal import TLS
 ///
 /// One thread serves all connections of a transport, so one transport suffices for any number of clients.
 public final class LoopTransport: Transport {
-    /// The commands that wait for the loop; while 100,000 of them wait, further ones are refused.
+    /// The commands that wait for the loop; while 100,000 of them wait, further ones are rejected.
     private let commands = Mailbox<SocketCommand>(capacity: 100_000)
     private let thread: LoopThread
     private let socketNumbers = SocketNumbers()
@@ -54,7 +54,7 @@ public final class LoopTransport: Transport {
         let address = try GatewayAddress(address)
         let number = self.socketNumbers.next()
         if (try? self.commands.post(SocketCommand(socket: number, .connect(address, onEvent)))) == nil {
-            // The command was refused. 1006 is the code for a connection that could not be opened.
+            // The command was rejected. 1006 is the code for a connection that could not be opened.
             onEvent(.closed(code: 1006))
         }
         return LoopConnection(

@@ -26,8 +26,8 @@ package indirect enum RedisReply: Equatable, Sendable {
 package enum RedisError: Error, Equatable, Sendable {
     /// No server answers at the address, or the pause after a failed connect is not over. Nothing was sent.
     case unreachable(String)
-    /// While connecting, the server refused the user, the password or a command that connecting needs. The pipeline was
-    /// not sent.
+    /// While connecting, the server rejected the user, the password or a command that connecting needs. The pipeline
+    /// was not sent.
     case accessDenied(String)
     /// The server is still loading its data; nothing was sent.
     case loading

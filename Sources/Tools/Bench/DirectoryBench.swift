@@ -29,7 +29,7 @@ enum DirectoryBench {
     /// The median over the rounds of the commands per CPU second.
     ///
     /// - Throws: `BenchFailure` when a command of the pattern `refused` is accepted, or a command of another pattern is
-    ///   refused.
+    ///   rejected.
     private static func commandsPerSecond(_ pattern: DirectoryPattern) throws -> Double {
         let schedule = DirectorySchedule(pattern: pattern)
         let inputs = schedule.inputs
@@ -42,7 +42,7 @@ enum DirectoryBench {
                 machine.handle(input, in: &rows, at: schedule.moment(index), into: &effects)
             }
             rows.commit()
-            var refusedCount = 0
+            var rejectedCount = 0
             var cpuSeconds = 0.0
             for start in stride(from: 0, to: inputs.count, by: DirectorySchedule.batchSize) {
                 effects.removeAll(keepingCapacity: true)
@@ -54,11 +54,12 @@ enum DirectoryBench {
                 }
                 rows.commit()
                 cpuSeconds += threadCPUSeconds() - cpuSecondsBefore
-                for case .reply(let reply) in effects { if case .failure = reply.outcome { refusedCount += 1 } }
+                for case .reply(let reply) in effects { if case .failure = reply.outcome { rejectedCount += 1 } }
             }
             let expectedCount = pattern == .refused ? inputs.count : 0
-            guard refusedCount == expectedCount else {
-                throw BenchFailure(description: "\(pattern): \(refusedCount) of \(inputs.count) commands were refused")
+            guard rejectedCount == expectedCount else {
+                throw BenchFailure(
+                    description: "\(pattern): \(rejectedCount) of \(inputs.count) commands were rejected")
             }
             rates.append(Double(inputs.count) / cpuSeconds)
         }

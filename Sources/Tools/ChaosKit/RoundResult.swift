@@ -102,7 +102,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     /// The number of messages that were not acknowledged.
     var refusedCount: Int { self.refused.values.reduce(0, +) }
 
-    /// The refused messages by reason, as a run prints them.
+    /// The rejected messages by reason, as a run prints them.
     var refusedText: String {
         let parts = self.refused.map { "\($0.value) × \($0.key)" }.sorted()
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")

@@ -120,7 +120,7 @@ package enum HealthProbe {
             let settings = KafkaSettings(brokers: bootstrap, clientID: "plaza-up", security: security) { _, _, _ in }
             try KafkaAdmin(settings).waitUntilReachable(timeout: timeout)
         } catch {
-            // `needsOperator`: the broker has answered and refused the client, so retries would not help.
+            // `needsOperator`: the broker has answered and rejected the client, so retries would not help.
             if error.needsOperator { throw .kafkaRefuses(address: bootstrap, reason: error.description) }
             throw .noKafka(bootstrap)
         }

@@ -19,7 +19,7 @@ final class LoadLive {
     var admitted = 0
     /// The number of messages that the feed budget dropped.
     var dropped = 0
-    /// The number of refused messages by the name of the reply code.
+    /// The number of rejected messages by the name of the reply code.
     var refused: [String: Int] = [:]
     /// Calls without a reply yet: the message of each, and when it was due in microseconds of the run's clock.
     var openCalls: [CallKey: (sequence: Int, due: Int64)] = [:]

@@ -61,7 +61,7 @@ package struct LoadReport: Encodable, Sendable {
     /// The number of messages sent: published = admitted + refused + dropped + unanswered.
     package var published: Int
     package var admitted: Int
-    /// The number of refused messages by the name of the reply code.
+    /// The number of rejected messages by the name of the reply code.
     package var refused: [String: Int]
     /// The number of messages for which the feed budget had no room.
     package var dropped: Int

@@ -21,7 +21,7 @@ package struct BareClientCore: Sendable {
 
     /// The maximum time in which a stopping gateway may ask its clients to leave; a longer time counts as this one.
     private static let maxDrainTime = Milliseconds.seconds(60)
-    /// The pause before a call that has timed out, or that this client has refused, may be repeated.
+    /// The pause before a call that has timed out, or that this client has rejected, may be repeated.
     static let retryPause = Milliseconds.seconds(1)
 
     private let options: Options

@@ -11,7 +11,7 @@ final class ClientDriver: PlazaConnectionDelegate {
     /// The callers that wait for a reply, by the id of the call.
     private var waitingCallers: [Int64: CheckedContinuation<Outcome, Never>] = [:]
     /// The outcomes of calls that ended before `PlazaConnection.call` returned their ids, such as calls that are
-    /// refused at once.
+    /// rejected at once.
     private var earlyOutcomes: [Int64: Outcome] = [:]
 
     init(_ connection: PlazaConnection, _ updates: UpdateQueue) {

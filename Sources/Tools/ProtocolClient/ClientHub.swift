@@ -3,7 +3,7 @@ internal import EventLoop
 
 /// An event loop on its own thread, for any number of clients.
 package final class ClientHub: Sendable {
-    /// The commands that wait for the loop; while 100,000 of them wait, further ones are refused.
+    /// The commands that wait for the loop; while 100,000 of them wait, further ones are rejected.
     let commands = Mailbox<HubCommand>(capacity: 100_000)
     private let thread: LoopThread
 
@@ -43,7 +43,7 @@ package final class ClientHub: Sendable {
         let updates = UpdateQueue(limit: limit)
         let client = PlazaClient(self, UInt64.random(in: .min ... .max), updates)
         let start = HubCommand(client: client.id, .start(addresses, options, updates))
-        // A client whose start is refused ends at once.
+        // A client whose start is rejected ends at once.
         if (try? self.commands.post(start)) == nil { updates.end() }
         return client
     }

@@ -22,8 +22,8 @@ package final class CallLoad: Sendable {
     private let owners: [Owner]
     /// The number of acknowledged calls.
     private let acknowledged = Locked(0)
-    /// The number of refused calls by reply code.
-    private let refused = Locked<[String: Int]>([:])
+    /// The number of rejected calls by reply code.
+    private let rejected = Locked<[String: Int]>([:])
     /// For each live, the calls whose effect it may show; in the order of `owners`.
     private let rounds: Locked<[AcknowledgedRounds]>
 
@@ -37,7 +37,7 @@ package final class CallLoad: Sendable {
     ///   - addresses: the gateways, among which the owners are distributed.
     ///   - name: the beginning of the lives' names.
     ///   - token: makes a token for a user of an app.
-    /// - Throws: the error with which a call was refused, or `LoopError`.
+    /// - Throws: the error with which a call was rejected, or `LoopError`.
     package init(
         _ load: ScaleLoad, lives: Int, apps: [String], addresses: [PlazaAddress], name: String,
         token: @Sendable (_ app: String, _ user: String) -> String
@@ -97,8 +97,8 @@ package final class CallLoad: Sendable {
     /// The number of calls acknowledged so far.
     package var acknowledgedCount: Int { self.acknowledged.withLock { $0 } }
 
-    /// The number of calls refused so far, by reply code.
-    package var refusedCounts: [String: Int] { self.refused.withLock { $0 } }
+    /// The number of calls rejected so far, by reply code.
+    package var rejectedCounts: [String: Int] { self.rejected.withLock { $0 } }
 
     /// Sends calls until the task is cancelled, then waits for the answers.
     ///
@@ -130,7 +130,7 @@ package final class CallLoad: Sendable {
                 self.acknowledged.withLock { $0 += 1 }
                 self.rounds.withLock { $0[index].acknowledge(round) }
             } catch {
-                self.refused.withLock { $0[error.code.name, default: 0] += 1 }
+                self.rejected.withLock { $0[error.code.name, default: 0] += 1 }
                 self.rounds.withLock { $0[index].leaveOpen(round) }
             }
             // If answers were late, at most one missed call is sent without a pause.

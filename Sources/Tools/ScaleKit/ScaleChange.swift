@@ -29,7 +29,7 @@ package struct ScaleChange: Sendable, Encodable {
     package var spreads: [PartitionSpread] = []
     /// The partitions that moved, for each instance that was added and each machine of the service.
     package var moves: [PartitionMoves] = []
-    /// The other faults, such as refused calls.
+    /// The other faults, such as rejected calls.
     package var findings: [ScaleFinding] = []
 
     package init(from: Int, to: Int) {
@@ -49,10 +49,10 @@ package struct ScaleChange: Sendable, Encodable {
         self.comparedGateways = load.comparedGateways
         self.falseLeaves += load.unexpectedLeaveTips
         self.findings += load.failures.map { ScaleFinding(.answers, $0) }
-        var refused = load.refused
-        if load.dropped > 0 { refused["dropped by the budget"] = load.dropped }
-        if load.unanswered > 0 { refused["no answer"] = load.unanswered }
-        self.findings += Self.refusals(refused, of: "messages")
+        var rejected = load.refused
+        if load.dropped > 0 { rejected["dropped by the budget"] = load.dropped }
+        if load.unanswered > 0 { rejected["no answer"] = load.unanswered }
+        self.findings += Self.rejections(rejected, of: "messages")
     }
 
     /// Adds a finding for each promise that the change could not test.
@@ -81,10 +81,10 @@ package struct ScaleChange: Sendable, Encodable {
         }
     }
 
-    /// A finding for each reason for which calls were refused.
-    static func refusals(_ counts: [String: Int], of calls: String) -> [ScaleFinding] {
+    /// A finding for each reason for which calls were rejected.
+    static func rejections(_ counts: [String: Int], of calls: String) -> [ScaleFinding] {
         counts.sorted { $0.key < $1.key }.map { reason, count in
-            ScaleFinding(.answers, "\(count) \(calls) were refused (\(reason))")
+            ScaleFinding(.answers, "\(count) \(calls) were rejected (\(reason))")
         }
     }
 

@@ -12,7 +12,7 @@ package enum ScalePromise: String, Sendable, CaseIterable, Encodable {
     /// The promise in words.
     package var text: String {
         switch self {
-        case .answers: "every call is answered, and none is refused"
+        case .answers: "every call is answered, and none is rejected"
         case .loss: "nothing acknowledged is lost (I8, I15)"
         case .repetition: "nothing comes twice (I15)"
         case .order: "messages keep their order and their numbers (I7)"

@@ -46,7 +46,7 @@ extension ScaleRunner {
 
         var change = ScaleChange(from: before, to: count)
         change.add(report)
-        change.findings += ScaleChange.refusals(calls.refusedCounts, of: "calls")
+        change.findings += ScaleChange.rejections(calls.rejectedCounts, of: "calls")
         change.findings += await calls.findLostCalls().map { ScaleFinding(.loss, $0) }
         change.spreads = outcome.owners.spreads(of: cluster.options.partitions)
         change.moves = outcome.moves

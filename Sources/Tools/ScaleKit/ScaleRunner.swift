@@ -84,7 +84,7 @@ package enum ScaleRunner {
         let callCPUSeconds = max(0, cpuSeconds - idleShare * seconds)
         return ScaleStep(
             instances: count, work: work, seconds: seconds, cpuSeconds: callCPUSeconds,
-            findings: ScaleChange.refusals(calls.refusedCounts, of: "calls"))
+            findings: ScaleChange.rejections(calls.rejectedCounts, of: "calls"))
     }
 
     /// The addresses of the gateways that run now.

@@ -9,7 +9,7 @@ package struct ScaleStep: Sendable, Encodable {
     package var seconds: Double
     /// The processor time of all instances, minus the time that they would have used without load.
     package var cpuSeconds: Double
-    /// The faults during the step, such as refused calls.
+    /// The faults during the step, such as rejected calls.
     package var findings: [ScaleFinding]
 
     package init(instances: Int, work: Int, seconds: Double, cpuSeconds: Double, findings: [ScaleFinding] = []) {

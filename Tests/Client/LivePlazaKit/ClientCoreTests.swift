@@ -231,17 +231,17 @@ struct TokenKeeperTests {
         #expect(TokenKeeper.renewalDelay(remainingTime: Milliseconds(-5), random: 0.5) == Milliseconds(0))
     }
 
-    @Test func `no other token is tried after a second refusal, unless a login succeeded in between`() {
-        // `recordRefusal` returns whether the client may try a login with another token.
+    @Test func `no other token is tried after a second rejection, unless a login succeeded in between`() {
+        // `recordRejection` returns whether the client may try a login with another token.
         var keeper = TokenKeeper(hasProvider: true, random: { 0 })
         keeper.use(TokenValue(text: "a", remainingTime: .seconds(1)), at: .seconds(0))
-        let mayRetryAfterFirst = keeper.recordRefusal()
+        let mayRetryAfterFirst = keeper.recordRejection()
         #expect(mayRetryAfterFirst && keeper.text == nil)
         keeper.use(TokenValue(text: "b", remainingTime: .seconds(1)), at: .seconds(0))
-        let mayRetryAfterSecond = keeper.recordRefusal()
+        let mayRetryAfterSecond = keeper.recordRejection()
         #expect(!mayRetryAfterSecond)
         keeper.recordAcceptance()
-        let mayRetryAfterLogin = keeper.recordRefusal()
+        let mayRetryAfterLogin = keeper.recordRejection()
         #expect(mayRetryAfterLogin)
     }
 }

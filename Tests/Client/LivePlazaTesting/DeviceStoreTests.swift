@@ -37,10 +37,10 @@ struct DeviceStoreTests {
         cluster.advance(by: .seconds(1))
         #expect(media.openDevices == [])
         #expect(carol.plaza.deviceStore.state.value.cameraStatus == .off)
-        let refusal = await #expect(throws: ErrorInfo.self) {
+        let rejection = await #expect(throws: ErrorInfo.self) {
             try await carol.plaza.deviceStore.openLocalMicrophone()
         }
-        #expect(refusal?.name == .microphoneNeedsHost)
+        #expect(rejection?.name == .microphoneNeedsHost)
         #expect(media.openDevices == [])
     }
 

@@ -32,10 +32,10 @@ struct SimulatedClusterTests {
         #expect(guest.plaza.coGuestStore(liveID: "eve").state.value.connected.map(\.userID).contains("guest"))
 
         try await host.plaza.audienceStore(liveID: "eve").disableSendMessage(userID: "guest", isDisable: true)
-        let refusal = await #expect(throws: ErrorInfo.self) {
+        let rejection = await #expect(throws: ErrorInfo.self) {
             try await guest.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "no")
         }
-        #expect(refusal?.name == .userMuted)
+        #expect(rejection?.name == .userMuted)
         try await host.plaza.audienceStore(liveID: "eve").kickUserOutOfRoom(userID: "guest")
         cluster.settle()
         #expect(guest.hasReceived("onKickedOutOfLive"))

@@ -148,7 +148,7 @@ import Testing
         #expect(throws: OptionsError.self) { try self.readOptions("--token", "t") }
     }
 
-    @Test func `the option --help gives no options, and wrong options are refused`() throws {
+    @Test func `the option --help gives no options, and wrong options are rejected`() throws {
         #expect(try self.readOptions("--help") == nil)
         #expect(throws: OptionsError.self) { try self.readOptions() }
         #expect(throws: OptionsError.self) { try self.readOptions("--nmae", "x") }

@@ -6,7 +6,7 @@ internal import Tokens
 
 /// A client's token: the input is the whole token, and then the claims of a token with a valid signature.
 ///
-/// A token with a random signature is refused before its claims are read. Therefore the target signs the claims.
+/// A token with a random signature is rejected before its claims are read. Therefore the target signs the claims.
 public enum TokensFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {

@@ -43,7 +43,7 @@ import Testing
         #expect(bucket.take(600_000, of: limit, at: Self.time(0)) == nil)
         // Of 600,000 tokens, 200,000 are missing, which return after 200 ms.
         #expect(bucket.take(600_000, of: limit, at: Self.time(0)) == Milliseconds(200))
-        #expect(bucket.take(400_000, of: limit, at: Self.time(0)) == nil, "the refused call took no token")
+        #expect(bucket.take(400_000, of: limit, at: Self.time(0)) == nil, "the rejected call took no token")
         #expect(bucket.take(1, of: limit, at: Self.time(0)) != nil, "the bucket is empty")
         // The bucket is full again at 1,000 ms. More tokens than a bucket has count as a full bucket.
         #expect(bucket.take(.max, of: limit, at: Self.time(999)) != nil)

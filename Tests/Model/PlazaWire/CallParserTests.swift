@@ -160,7 +160,7 @@ import Testing
             Issue.record("live.create was not forwarded as a create")
             return
         }
-        #expect(owner.userID == "bob", "the directory, not the parser, refuses another owner than the caller")
+        #expect(owner.userID == "bob", "the directory, not the parser, rejects another owner than the caller")
         let paramsWithOwnID = #"{"live":"concert","owner":"\#(Samples.alice.userID.text)"}"#
         #expect(
             try CallSpec.parse("live.create", paramsWithOwnID).get()

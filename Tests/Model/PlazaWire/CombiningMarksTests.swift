@@ -16,7 +16,7 @@ import Testing
     private static let limit = Duration.seconds(2)
 
     /// The code with which a frame with this text is rejected; nil if the frame is accepted.
-    private static func refusal(of text: String) -> ReplyCode? {
+    private static func rejection(of text: String) -> ReplyCode? {
         do throws(ReplyError) {
             let frame = try CallFrame(Array(text.utf8))
             _ = try CallParser(app: Samples.app, caller: Samples.caller).parse(frame)
@@ -29,24 +29,24 @@ import Testing
             let marks = Self.marks
             // The marks are the name of a member before those that the frame is searched for. Then they are in the
             // names of so many members that the decoder makes an index of the names.
-            #expect(Self.refusal(of: #"{"\#(marks)":1,"id":1,"method":"ping"}"#) == nil)
+            #expect(Self.rejection(of: #"{"\#(marks)":1,"id":1,"method":"ping"}"#) == nil)
             let name = String(repeating: "\u{301}", count: 5_000) + String(repeating: "\u{334}", count: 5_000)
             let members = (0..<40).map { #""\#(name)\#($0)":1"# }
-            #expect(Self.refusal(of: "{\(members.joined(separator: ",")),\"id\":1,\"method\":\"ping\"}") == nil)
-            #expect(Self.refusal(of: #"{"id":1,"method":"\#(marks)"}"#) == .unknownMethod)
-            #expect(Self.refusal(of: #"{"id":1,"method":"ping","params":{"a":"\#(marks)"}}"#) == .badParameter)
-            #expect(Self.refusal(of: #"{"id":1,"method":"ping","params":{"\#(marks)":1}}"#) == .badParameter)
+            #expect(Self.rejection(of: "{\(members.joined(separator: ",")),\"id\":1,\"method\":\"ping\"}") == nil)
+            #expect(Self.rejection(of: #"{"id":1,"method":"\#(marks)"}"#) == .unknownMethod)
+            #expect(Self.rejection(of: #"{"id":1,"method":"ping","params":{"a":"\#(marks)"}}"#) == .badParameter)
+            #expect(Self.rejection(of: #"{"id":1,"method":"ping","params":{"\#(marks)":1}}"#) == .badParameter)
             let escaped = String(repeating: #"\u0301"#, count: 5_000) + String(repeating: #"\u0334"#, count: 5_000)
-            #expect(Self.refusal(of: #"{"id":1,"method":"ping","params":{"a":"\#(escaped)"}}"#) == .badParameter)
+            #expect(Self.rejection(of: #"{"id":1,"method":"ping","params":{"a":"\#(escaped)"}}"#) == .badParameter)
         }
         #expect(elapsed < Self.limit)
     }
 
     @Test(arguments: [(30, nil), (31, ReplyCode.badParameter)])
-    func `a text may have thirty combining marks in a row`(marks: Int, refusal: ReplyCode?) {
+    func `a text may have thirty combining marks in a row`(marks: Int, rejection: ReplyCode?) {
         // With the letters before the marks, the text has more than 60 bytes; shorter texts are not searched.
         let text = String(repeating: "ä", count: 40) + String(repeating: "\u{323}", count: marks)
-        #expect(Self.refusal(of: #"{"id":1,"method":"ping","params":{"a":"\#(text)"}}"#) == refusal)
+        #expect(Self.rejection(of: #"{"id":1,"method":"ping","params":{"a":"\#(text)"}}"#) == rejection)
     }
 
     @Test func `texts of writing systems with combining marks have no long run of marks`() {

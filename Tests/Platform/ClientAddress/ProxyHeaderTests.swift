@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `broken headers are refused at the first wrong byte`() throws {
+    @Test func `broken headers are rejected at the first wrong byte`() throws {
         for index in Self.signature.indices {
             var bytes = Self.ipv4
             bytes[index] ^= 0x20

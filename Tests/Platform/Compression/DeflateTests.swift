@@ -46,12 +46,12 @@ struct DeflateTests {
         #expect(try Inflation.inflate([], limit: 10) == [])
     }
 
-    @Test func `data that would inflate to more bytes than the limit is refused`() {
+    @Test func `data that would inflate to more bytes than the limit is rejected`() {
         let compressed = DeflateStream().append([UInt8](repeating: 7, count: 5000))
         #expect(throws: InflationError.tooLong(limit: 4999)) { try Inflation.inflate(compressed, limit: 4999) }
     }
 
-    @Test func `a stream that ends inside a piece is refused`() throws {
+    @Test func `a stream that ends inside a piece is rejected`() throws {
         let stream = DeflateStream()
         let firstPiece = stream.append(Array("a first piece, ".utf8))
         let pieces = firstPiece + stream.append(Array("and a second piece".utf8))
@@ -63,7 +63,7 @@ struct DeflateTests {
         }
     }
 
-    @Test func `bytes that are not deflate data are refused`() {
+    @Test func `bytes that are not deflate data are rejected`() {
         #expect(throws: InflationError.corrupt) {
             try Inflation.inflate([0xff, 0xff, 0xff, 0xff], limit: 1000)
         }

@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `I16 beyond the loop's limit, only a stream with more than its share is refused`() throws {
+    @Test func `I16 beyond the loop's limit, only a stream with more than its share is rejected`() throws {
         try self.withStalledPairs(2) { loop, servers, _ in
             loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes + 100_000
             let newPiece = { SharedBytes([UInt8](repeating: 0, count: 30_000)) }

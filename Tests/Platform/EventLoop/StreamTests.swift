@@ -60,7 +60,7 @@ import Testing
                     #expect(stream.pendingBytes <= limit)
                 }
                 #expect(
-                    stream.pendingBytes > limit - pieceBytes, "a write was refused although the queue has room for it")
+                    stream.pendingBytes > limit - pieceBytes, "a write was rejected although the queue has room for it")
                 client.stream?.startReading()
             }
             server.onDrained = { server in

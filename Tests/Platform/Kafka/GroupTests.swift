@@ -57,7 +57,7 @@ struct GroupTests {
                 try TestBroker.real.settings(), group: "g-\(topic)", sessionTimeout: .milliseconds(900))
             try consumer.subscribe(topic) { _ in }
             let error = #expect(throws: KafkaError.self) { try consumer.poll { _, outcome in outcome.hasRebalanced } }
-            #expect(error?.kind == .sessionRefused)
+            #expect(error?.kind == .sessionTimeoutRejected)
             #expect(error?.codeName == "INVALID_SESSION_TIMEOUT")
             let elapsed = ContinuousClock().measure { consumer.close() }
             #expect(elapsed < .seconds(10), "the consumer closes at once, because it never joined the group")

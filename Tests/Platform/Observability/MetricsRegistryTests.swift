@@ -111,7 +111,7 @@ import Testing
         let (end, output) = try Self.checkMetrics(text)
         #expect(end == .exited(0) && output.isEmpty, "\(output)\n\(text)")
         let textWithoutHelp = "# TYPE a counter\na 1\n"
-        #expect(try Self.checkMetrics(textWithoutHelp).end != .exited(0), "promtool must refuse a text with an error")
+        #expect(try Self.checkMetrics(textWithoutHelp).end != .exited(0), "promtool must reject a text with an error")
     }
 
     /// Runs `promtool check metrics` over a text.

@@ -22,7 +22,7 @@ import Tokens
         #expect(keyring.signingKey(for: "demo")?.kid == "new")
         #expect(keyring.apps == ["demo"])
         #expect(try TokenVerifier(keyring: keyring).verify(oldToken, at: .seconds(Sample.now)) == Sample.claims)
-        // Without the old key, its tokens are refused.
+        // Without the old key, its tokens are rejected.
         let newKeyVerifier = TokenVerifier(keyring: try AppKeyring(["demo": [newKey]]))
         #expect(throws: TokenError.unknownKey) { try newKeyVerifier.verify(oldToken, at: .seconds(Sample.now)) }
     }
@@ -53,7 +53,7 @@ import Tokens
             #""alg":"ES256","x":"\#(Sample.publicX)","y":"AAAA""#,
         ] {
             guard case .badKey(kid: "k", reason: _) = keyError(fields) else {
-                Issue.record("a key with \(fields) was not refused as a bad key")
+                Issue.record("a key with \(fields) was not rejected as a bad key")
                 continue
             }
         }

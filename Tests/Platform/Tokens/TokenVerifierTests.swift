@@ -41,14 +41,14 @@ enum Sample {
     }
 }
 
-/// Which tokens (JWTs) are accepted, and why others are refused.
+/// Which tokens (JWTs) are accepted, and why others are rejected.
 @Suite struct TokenVerifierTests {
     /// The header of a token that the key `k1` signs.
     static let header = #"{"alg":"HS256","kid":"k1"}"#
     /// The payload of a token that expires 60 s after `Sample.now`.
     static let payload = #"{"app":"demo","sub":"alice","exp":1800000060}"#
 
-    /// The error with which a token is refused; nil if it is accepted.
+    /// The error with which a token is rejected; nil if it is accepted.
     static func error(_ token: String, now: Int64 = Sample.now, app: String? = nil) throws -> TokenError? {
         let verifier = try Sample.verifier()
         do throws(TokenError) {
@@ -107,7 +107,7 @@ enum Sample {
     }
 
     @Test(arguments: ["none", "None", "HS512", "HS384", "RS256", "PS256", "ES512", "", "hs256"])
-    func `I17 an algorithm other than HS256 and ES256 is refused`(algorithm: String) throws {
+    func `I17 an algorithm other than HS256 and ES256 is rejected`(algorithm: String) throws {
         let header = #"{"alg":"\#(algorithm)","kid":"k1"}"#
         #expect(try Self.error(try Sample.token(header, Self.payload)) == .badAlgorithm)
         let unsigned = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(Self.payload.utf8)))."
@@ -170,9 +170,9 @@ enum Sample {
         #"{"app":"demo","sub":"alice","exp":1800000060,"role":"admin"}"#,
         #"{"app":"demo","sub":"alice","exp":1800000060,"nbf":1e300}"#, "[]", "7", "", "not json",
     ])
-    func `claims that are missing, of another type or beyond their limits are refused`(payload: String) throws {
+    func `claims that are missing, of another type or beyond their limits are rejected`(payload: String) throws {
         guard case .badClaims(let validationError)? = try Self.error(try Sample.token(Self.header, payload)) else {
-            Issue.record("the token was accepted, or refused for another reason than bad claims")
+            Issue.record("the token was accepted, or rejected for another reason than bad claims")
             return
         }
         #expect(!validationError.isEmpty)
@@ -184,7 +184,7 @@ enum Sample {
             ("name", 100, "name has 101 bytes; at most 100 are possible"),
             ("avatar", 200, "avatar has 201 bytes; at most 200 are possible"),
         ])
-    func `a claim at its limit is accepted, and a longer claim is refused with an error that names it`(
+    func `a claim at its limit is accepted, and a longer claim is rejected with an error that names it`(
         claim: String, limit: Int, validationError: String
     ) throws {
         /// The error of a token whose claim has this length; nil if the token is accepted.
@@ -210,7 +210,7 @@ enum Sample {
         }
     }
 
-    @Test func `I16 a token of combining marks is refused before its texts are compared`() throws {
+    @Test func `I16 a token of combining marks is rejected before its texts are compared`() throws {
         // A token has at most 8 KiB, and a mark two bytes, or six as an escape sequence.
         let marks = String(repeating: "\u{301}", count: 1_400) + String(repeating: "\u{334}", count: 1_400)
         let escaped = String(repeating: #"\u0301"#, count: 450) + String(repeating: #"\u0334"#, count: 450)
@@ -253,13 +253,13 @@ enum Sample {
             "\(parts[0]).\(Base64URL.encode([UInt8](repeating: 65, count: 8_192))).\(parts[2])",
         ]
         for text in malformedTokens { #expect(try Self.error(text) == .malformed, "\(text.prefix(80))") }
-        // By RFC 7515, a token with an unknown critical extension must be refused.
+        // By RFC 7515, a token with an unknown critical extension must be rejected.
         let withCriticalExtension = try Sample.token(#"{"alg":"HS256","kid":"k1","crit":["x"]}"#, Self.payload)
         #expect(try Self.error(withCriticalExtension) == .malformed)
     }
 
     @Test(arguments: ["k1", "k2"])
-    func `I17 a token with a flipped bit or a missing end is refused`(kid: String) throws {
+    func `I17 a token with a flipped bit or a missing end is rejected`(kid: String) throws {
         let key = try #require(
             kid == "k2" ? Sample.keyring().signingKey(for: "demo") : AppKey(kid: "k1", secret: Sample.secret))
         let token = Array(try TokenSigner.sign(Sample.claims, with: key).utf8)

@@ -69,7 +69,7 @@ import WebSocket
         }
     }
 
-    @Test func `I16 a message over the limit is refused before its payload arrives`() {
+    @Test func `I16 a message over the limit is rejected before its payload arrives`() {
         var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
         // The header announces 0x3E9 = 1001 bytes.
         #expect(decode(&decoder, [[0x82, 0x7E, 0x03, 0xE9]]) == [.failure(.messageTooBig)])

@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `I16 a full server answers 503, and a request that a filter refuses gets the filter's status`() throws {
+    @Test func `I16 a full server answers 503, and a request that a filter rejects gets the filter's status`() throws {
         let serverEvents = EventRecorder()
         var refusedClient: RawClient?
         var filteredClient: RawClient?

@@ -43,7 +43,7 @@ import Testing
                 let hasPosition = Bool.random(using: &random)
                 let outcome: MessageOutcome
                 if rejection != .none {
-                    outcome = MessageOutcome(refused: rejection, retryAfter: Milliseconds(Int64(step % 3)))
+                    outcome = MessageOutcome(rejected: rejection, retryAfter: Milliseconds(Int64(step % 3)))
                 } else if hasPosition {
                     outcome = MessageOutcome(at: FeedPosition(epoch: 9, number: Int64(step)))
                 } else {

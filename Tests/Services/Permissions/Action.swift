@@ -7,17 +7,17 @@ enum ExpectedOutcome: Hashable, Sendable {
     case allowed
     /// Allowed, with exactly this result.
     case allowedWith(CallResult)
-    case refused(ReplyCode)
+    case rejected(ReplyCode)
 
-    static let notInRoom = ExpectedOutcome.refused(.notInRoom)
-    static let noPermission = ExpectedOutcome.refused(.noPermission)
-    static let needsOwner = ExpectedOutcome.refused(.needsOwner)
-    static let needsHost = ExpectedOutcome.refused(.needsOwnerOrAdmin)
-    static let noSuchRoom = ExpectedOutcome.refused(.noSuchRoom)
-    static let notOnSeat = ExpectedOutcome.refused(.notOnSeat)
-    static let alreadySeated = ExpectedOutcome.refused(.alreadySeated)
+    static let notInRoom = ExpectedOutcome.rejected(.notInRoom)
+    static let noPermission = ExpectedOutcome.rejected(.noPermission)
+    static let needsOwner = ExpectedOutcome.rejected(.needsOwner)
+    static let needsHost = ExpectedOutcome.rejected(.needsOwnerOrAdmin)
+    static let noSuchRoom = ExpectedOutcome.rejected(.noSuchRoom)
+    static let notOnSeat = ExpectedOutcome.rejected(.notOnSeat)
+    static let alreadySeated = ExpectedOutcome.rejected(.alreadySeated)
     /// There is no application or invitation that the call could end.
-    static let nothingPending = ExpectedOutcome.refused(.failed)
+    static let nothingPending = ExpectedOutcome.rejected(.failed)
 }
 
 /// One row of the matrix: a call, and its expected outcome for each role.
@@ -86,7 +86,7 @@ struct Action: Sendable, CustomStringConvertible {
         guard cell.hasRole else { return cell.hasJoined ? self.viewer : self.outside }
         if cell.role == .banned {
             let hasStaleTicket = cell.hasJoined && self.outside == .notInRoom
-            return self.banned ?? (hasStaleTicket ? .refused(.staleTicket) : self.outside)
+            return self.banned ?? (hasStaleTicket ? .rejected(.staleTicket) : self.outside)
         }
         guard cell.hasJoined else { return self.outside }
         switch cell.role {

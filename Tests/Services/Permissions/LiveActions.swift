@@ -94,8 +94,8 @@ extension Action {
     /// Calls to presence.
     static let presence: [Action] = [
         Action(
-            "join", server: .noPermission, outside: .allowed, banned: .refused(.banned),
-            stranger: .refused(.noSuchRoomOnEntry)
+            "join", server: .noPermission, outside: .allowed, banned: .rejected(.banned),
+            stranger: .rejected(.noSuchRoomOnEntry)
         ) { _, key, caller in .audience(AudienceInput(key, .join(caller: caller))) },
         Action("leave", server: .notInRoom, stranger: .notInRoom) { _, key, caller in
             .audience(AudienceInput(key, .leave(caller: caller)))
@@ -120,15 +120,15 @@ extension Action {
 
     /// Calls to the fan-out.
     static let messages: [Action] = [
-        Action("send a text", muted: .refused(.userMuted), call: Action.sendText),
-        Action("send a custom message", muted: .refused(.userMuted)) { _, key, caller in
+        Action("send a text", muted: .rejected(.userMuted), call: Action.sendText),
+        Action("send a custom message", muted: .rejected(.userMuted)) { _, key, caller in
             .barrageCommand(key, .sendCustom(businessID: "b", data: "{}", caller: caller))
         },
         Action(
-            "send a text into a muted live", viewer: .refused(.roomMuted),
+            "send a text into a muted live", viewer: .rejected(.roomMuted),
             prepare: Action.changingInfo(LiveChanges(isMessageDisable: true)), call: Action.sendText),
         Action(
-            "send a text as a muted user", viewer: .refused(.userMuted),
+            "send a text as a muted user", viewer: .rejected(.userMuted),
             prepare: { harness, key, caller in
                 // Nobody may mute the owner, so for the owner this is rejected. For an admin a mute has no effect. A
                 // duration of -1 means without an end.
@@ -141,8 +141,8 @@ extension Action {
             "send a gift into a muted live", prepare: Action.changingInfo(LiveChanges(isMessageDisable: true)),
             call: Action.sendGift),
         Action(
-            "send a gift where gifts are off", owner: .refused(.giftsOffInLive), admin: .refused(.giftsOffInLive),
-            viewer: .refused(.giftsOffInLive), server: .refused(.giftsOffInLive),
+            "send a gift where gifts are off", owner: .rejected(.giftsOffInLive), admin: .rejected(.giftsOffInLive),
+            viewer: .rejected(.giftsOffInLive), server: .rejected(.giftsOffInLive),
             prepare: Action.changingInfo(LiveChanges(isGiftEnabled: false)), call: Action.sendGift),
         Action("send likes") { _, key, caller in .barrageCommand(key, .sendLikes(count: 3, caller: caller)) },
         Action(

@@ -55,7 +55,7 @@ import Testing
                 }
             case .allowedWith(let result):
                 #expect(outcome == .success(result: result), "\(cell): \(action)")
-            case .refused(let code):
+            case .rejected(let code):
                 guard case .failure(let error)? = outcome else {
                     Issue.record("\(cell): \(action) is allowed, but must be rejected with \(code.name)")
                     continue

@@ -132,7 +132,7 @@ extension Action {
             call: Action.turnMicrophoneOn),
         Action(
             "turn a microphone on that a host has locked", admin: .notOnSeat, viewer: .notOnSeat,
-            seated: .refused(.microphoneNeedsHost), server: .notOnSeat,
+            seated: .rejected(.microphoneNeedsHost), server: .notOnSeat,
             prepare: { harness, key, caller in
                 // An admin may not lock the owner's microphone, so for the owner this is rejected.
                 let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))

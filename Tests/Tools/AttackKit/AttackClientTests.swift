@@ -213,8 +213,8 @@ import Testing
             #expect(answers == [.status(101), .text([0x68, 0x69]), .close(4104)], "cut at \(cut)")
         }
         var reader = AnswerReader()
-        var refusal = Array("HTTP/1.1 429 Too Many Requests\r\nContent-Length: 2\r\n\r\n{}".utf8)
-        var chunk = refusal.mutableSpan
+        var rejection = Array("HTTP/1.1 429 Too Many Requests\r\nContent-Length: 2\r\n\r\n{}".utf8)
+        var chunk = rejection.mutableSpan
         #expect(reader.read(&chunk) == [.status(429)])
     }
 }

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["10.0.0.1", "128.0.0.1", "0.0.0.0", "::", "example.org", "127.0.0.1.example.org", "", "127.1"])
-    func `any other address is refused, for the gateway and for HTTP`(host: String) {
+    func `any other address is rejected, for the gateway and for HTTP`(host: String) {
         #expect(throws: AttackError.notLoopback(host)) { try Self.target(host) }
         #expect(throws: AttackError.notLoopback(host)) { try Self.target("127.0.0.1", http: host) }
     }

@@ -10,10 +10,10 @@ struct BackendTextTests {
         StageWorkload.outcome(of: .answered(status: status, body: Array(body.utf8)))
     }
 
-    @Test func `a text with a position was sent, and one that the budget dropped was refused`() {
+    @Test func `a text with a position was sent, and one that the budget dropped was rejected`() {
         let sent = #"{"result":{"sent":{"position":{"epoch":7,"number":12}}}}"#
         #expect(Self.outcome(200, sent) == .acknowledged(number: 12))
-        #expect(Self.outcome(429, #"{"error":{"code":60105,"message":"dropped"}}"#) == .refused)
+        #expect(Self.outcome(429, #"{"error":{"code":60105,"message":"dropped"}}"#) == .rejected)
     }
 
     @Test(arguments: [

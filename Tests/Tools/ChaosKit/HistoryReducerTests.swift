@@ -92,7 +92,7 @@ struct HistoryReducerTests {
     @Test func `for a wrong score, the acknowledged scores and the result are shown`() throws {
         let lines = try Self.lines("I14") { history in
             // The acknowledged calls add 7 + 2, and the battle's result in the feeds is 7.
-            history.calls += [Fixture.score(2, .acknowledged()), Fixture.score(3, .refused)]
+            history.calls += [Fixture.score(2, .acknowledged()), Fixture.score(3, .rejected)]
         }
         #expect(lines.count == 3)
         #expect(lines.contains("--:--:--.--- the app's server in concert adds 2 in battle b-1: acknowledged"))

@@ -25,7 +25,7 @@ struct RoundCoverageTests {
     }
 
     private static var droppedText: CallRecord {
-        var call = Fixture.message("too many", .refused)
+        var call = Fixture.message("too many", .rejected)
         call.code = .droppedByBudget
         return call
     }
@@ -54,13 +54,13 @@ struct RoundCoverageTests {
             }
         }
         #expect(gifts == [Self.finding("an acknowledged gift", "I15")])
-        // A text that was refused because its sender is muted says nothing about the budget.
-        let refused = Self.findings { history in
-            for index in history.calls.indices where history.calls[index].outcome == .refused {
+        // A text that was rejected because its sender is muted says nothing about the budget.
+        let findings = Self.findings { history in
+            for index in history.calls.indices where history.calls[index].outcome == .rejected {
                 history.calls[index].code = .userMuted
             }
         }
-        #expect(refused == [Self.finding("a text that the budget drops", "I9")])
+        #expect(findings == [Self.finding("a text that the budget drops", "I9")])
         let backend = Self.findings { $0.backend = BackendHistory(requests: [], log: []) }
         #expect(
             backend == [
@@ -87,7 +87,7 @@ struct RoundCoverageTests {
             }
         }
         #expect(findings(sentAt: 4_999, .unanswered) == [])
-        #expect(findings(sentAt: 5_000, .refused) == [])
+        #expect(findings(sentAt: 5_000, .rejected) == [])
         #expect(
             findings(sentAt: 5_000, .unanswered)
                 == ["recovery: bob sends \"late\" in concert after the recovery, and gets no answer"])

@@ -70,10 +70,10 @@ struct WorkloadCheckerTests {
         #expect(findings.contains { $0.hasPrefix("I15: eve got \"5 × rose of bob\" in concert 2 times") })
     }
 
-    @Test func `a refused message that enters the feed is found`() {
+    @Test func `a rejected message that enters the feed is found`() {
         // The fixture's second call sends "two", which is item 2.
-        let findings = Self.findings { $0.calls[1].outcome = .refused }
-        #expect(findings.contains("I15: \"two\" in concert was refused, and came to alice"))
+        let findings = Self.findings { $0.calls[1].outcome = .rejected }
+        #expect(findings.contains("I15: \"two\" in concert was rejected, and came to alice"))
     }
 
     @Test func `likes that are counted twice and a total of likes that decreases are found`() {
@@ -156,7 +156,7 @@ struct WorkloadCheckerTests {
             $0.calls.append(Fixture.message("psst", .acknowledged(number: nil), isMuted: true))
         }
         #expect(findings == ["R5.7: bob, who was muted, sent \"psst\" in concert"])
-        #expect(Self.findings { $0.calls.append(Fixture.message("psst", .refused, isMuted: true)) } == [])
+        #expect(Self.findings { $0.calls.append(Fixture.message("psst", .rejected, isMuted: true)) } == [])
     }
 
     @Test func `an item that a client gets after its kick or ban, and before its return, is found`() {

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `data that is not an apps file is refused`() {
+    @Test func `data that is not an apps file is rejected`() {
         #expect(throws: ClusterError.self) {
             try AppsFileParts.part(of: Data("[]".utf8), for: .gateway, name: "apps.json")
         }

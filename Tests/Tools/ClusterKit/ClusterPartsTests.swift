@@ -138,7 +138,7 @@ import Tokens
     }
 
     @Test(arguments: ["", "host", ":1", "host:", "host:0", "host:65536", "host:x"])
-    func `text that is not an address is refused`(text: String) { #expect(HealthProbe.split(address: text) == nil) }
+    func `text that is not an address is rejected`(text: String) { #expect(HealthProbe.split(address: text) == nil) }
 
     @Test func `a complete response is read, and an incomplete one is not`() throws {
         let whole = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nitems 42"
@@ -156,7 +156,7 @@ import Tokens
         #expect(ports.allSatisfy { PortRange.bounds.contains($0) && PortRange.isFree($0) })
     }
 
-    @Test func `options that cannot work are refused with a sentence about what is allowed`() {
+    @Test func `options that cannot work are rejected with a sentence about what is allowed`() {
         var options = ClusterOptions(runDirectory: "x")
         #expect(options.validationError == nil)
         options.scale = [.gateway: 33]

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `a report without admitted messages is not clean, and says what happened to the messages`() throws {
-        // Of four messages, three were refused and one had no reply.
+        // Of four messages, three were rejected and one had no reply.
         var report = Self.report
         (report.missing, report.repeated, report.reordered) = (0, 0, 0)
         (report.admitted, report.refused, report.unanswered) = (0, ["rateLimited": 3], 1)

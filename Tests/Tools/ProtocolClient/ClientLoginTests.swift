@@ -80,11 +80,11 @@ import Testing
         #expect(harness.takeActions().isEmpty)
         // A call of an ended client fails at once.
         let lateCall = harness.call()
-        guard case .callEnded(lateCall, .failure(let refusal))? = harness.takeActions().first else {
+        guard case .callEnded(lateCall, .failure(let rejection))? = harness.takeActions().first else {
             Issue.record("a call of an ended client does not end")
             return
         }
-        #expect(refusal.code == .notLoggedIn)
+        #expect(rejection.code == .notLoggedIn)
     }
 
     @Test(arguments: [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4004, 4099, 4200] as [UInt16])

@@ -68,14 +68,14 @@ struct ScaleReportTests {
             ])
     }
 
-    @Test func `a run with a step with refused calls or without work fails`() {
+    @Test func `a run with a step with rejected calls or without work fails`() {
         let report = Self.report(
-            Self.step(1), Self.step(2, ScaleChange.refusals(["unavailable": 2, "timedOut": 1], of: "calls")),
+            Self.step(1), Self.step(2, ScaleChange.rejections(["unavailable": 2, "timedOut": 1], of: "calls")),
             Self.step(4, work: 0))
         #expect(
             report.findings.map(\.text) == [
-                "barrage-fanout with 2: 1 calls were refused (timedOut)",
-                "barrage-fanout with 2: 2 calls were refused (unavailable)",
+                "barrage-fanout with 2: 1 calls were rejected (timedOut)",
+                "barrage-fanout with 2: 2 calls were rejected (unavailable)",
                 "barrage-fanout with 4: no unit of work was done",
             ])
         #expect(report.findings.allSatisfy { $0.promise == .answers })

@@ -288,7 +288,7 @@ export interface LiveSummaryState {
 export interface LoginEvents {
   /** The session continues elsewhere, or the user signed in on another device. */
   kickedOffline: {};
-  /** The token has ended or is refused, and no newer one came. */
+  /** The token has ended or is rejected, and no newer one came. */
   loginExpired: {};
   /** The client does not reconnect by itself. */
   connectionEnded: { code: number; error: PlazaError };

@@ -231,8 +231,8 @@ extension ClientCore {
 
     /// Handles the reply to a join, a leave or an end of a live that has timed out already.
     ///
-    /// A late leave or end is applied. A late join is undone: its caller was told of a failure, and the server would
-    /// reject to let the user join another live.
+    /// A late leave or end is applied. A late join is undone: its caller got an error, and the server would reject a
+    /// join of another live.
     private mutating func lateReplyReceived(
         _ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>, at now: MonotonicTime
     ) {

@@ -35,7 +35,7 @@ enum ClientEvent: Sendable {
     case draining
     /// The server has accepted a newer token on the open connection.
     case tokenRenewed
-    /// The server has refused a newer token on the open connection.
+    /// The server has rejected a newer token on the open connection.
     case tokenRenewalFailed(ErrorInfo)
     /// The server violated the protocol with a frame, which was dropped.
     case badFrame(ErrorInfo)

@@ -20,7 +20,7 @@ enum IncomingFrame: Sendable {
 }
 
 extension IncomingFrame {
-    /// The size beyond which a server's frame is refused: 4 MiB (PROTOCOL.md, section 12).
+    /// The size beyond which a server's frame is rejected: 4 MiB (PROTOCOL.md, section 12).
     static let maxBytes = 4 << 20
 
     /// Reads a frame.

@@ -201,15 +201,15 @@ struct Link: Sendable {
     /// Handles the loss of the connection: waits for the next attempt, or ends.
     ///
     /// `code`: the close code.
-    /// `error`: the error of a refused login that means the same as the close code; the connection is then still open,
+    /// `error`: the error of a rejected login that means the same as the close code; the connection is then still open,
     /// and is closed here. Nil if the connection is closed already.
     /// `minimumPause`: the minimum pause before the next attempt; the back-off is added to it.
     mutating func connectionLost(
         code: Int, at now: MonotonicTime, error: ErrorInfo? = nil, minimumPause: Milliseconds = Milliseconds(0)
     ) {
-        // After a refused token, `recordRefusal` says whether the client may reconnect with another token.
+        // After a rejected token, `recordRejection` says whether the client may reconnect with another token.
         let isTokenFault = code == ClientCloseCode.tokenExpired || code == ClientCloseCode.tokenRefused
-        let mayReconnect = isTokenFault ? self.tokens.recordRefusal() : ClientCloseCode.allowsReconnect(after: code)
+        let mayReconnect = isTokenFault ? self.tokens.recordRejection() : ClientCloseCode.allowsReconnect(after: code)
         guard mayReconnect else {
             let reason = error ?? ErrorInfo(.failed, "the connection ended with code \(code)")
             return self.end(code: code, reason, reportsEnd: true)

@@ -14,8 +14,8 @@ struct TokenKeeper: Sendable {
     private let random: RandomSource
     /// How often in a row the provider has failed.
     private var failures = 0
-    /// Whether a token was refused since the last successful login; a second refusal is final.
-    private var wasRefused = false
+    /// Whether a token was rejected since the last successful login; a second rejection is final.
+    private var wasRejected = false
 
     /// A token is renewed at least this long before it expires, unless its validity is too short.
     private static let renewalMargin = Milliseconds.seconds(60)
@@ -75,14 +75,14 @@ struct TokenKeeper: Sendable {
     }
 
     /// Records that a login has succeeded.
-    mutating func recordAcceptance() { self.wasRefused = false }
+    mutating func recordAcceptance() { self.wasRejected = false }
 
-    /// Records that the server has refused the token, or that the token has expired.
+    /// Records that the server has rejected the token, or that the token has expired.
     ///
     /// - Returns: whether a login with another token may be tried.
-    mutating func recordRefusal() -> Bool {
-        guard self.hasProvider, !self.wasRefused else { return false }
-        self.wasRefused = true
+    mutating func recordRejection() -> Bool {
+        guard self.hasProvider, !self.wasRejected else { return false }
+        self.wasRejected = true
         self.text = nil
         return true
     }

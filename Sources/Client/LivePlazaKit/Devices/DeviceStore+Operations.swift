@@ -120,7 +120,7 @@ extension DeviceStore {
         self.changeState { $0.screenStatus = .off }
     }
 
-    /// Reports an open device to the seat, and closes it if the server refuses.
+    /// Reports an open device to the seat, and closes it if the server rejects.
     private func reportOrClose(_ device: Device) {
         guard self.state.value[keyPath: device.status] == .on,
             let callNumber = self.progress.withLock({ $0.calls.lastNumber(device) })

@@ -124,7 +124,7 @@ extension ErrorInfo.Name {
     public static let muted = ErrorInfo.Name(rawValue: "muted")
     /// The live has its maximum number of admins.
     public static let tooManyAdmins = ErrorInfo.Name(rawValue: "tooManyAdmins")
-    /// The app's word filter refuses the text.
+    /// The app's word filter rejects the text.
     public static let sensitiveWords = ErrorInfo.Name(rawValue: "sensitiveWords")
     /// A request that conflicts with this one is open already.
     public static let requestConflict = ErrorInfo.Name(rawValue: "requestConflict")

@@ -75,7 +75,7 @@ public final class BarrageStore: Sendable {
 
     /// The operation that sends a message.
     ///
-    /// If the server refuses the message because the user is muted, the states show the mute.
+    /// If the server rejects the message because the user is muted, the states show the mute.
     private func sendOperation(_ call: StoreCall) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in

@@ -124,8 +124,8 @@ public final class BattleStore: @unchecked Sendable {
                 result throws(ErrorInfo) in
                 // A battle that has begun is no request any more.
                 guard case .battle(let battle, nil, _, let codes) = result else { return [] }
-                let refused = Set(codes.filter { $0.code != 0 }.map(\.live.text))
-                return hosts.map(\.live).filter { !refused.contains($0) }
+                let rejected = Set(codes.filter { $0.code != 0 }.map(\.live.text))
+                return hosts.map(\.live).filter { !rejected.contains($0) }
                     .map { RequestName.ownBattle(battle.text, invitee: $0) }
             }
             guard case .battle(let battle, let start, let end, let codes) = result else { throw .wrongResultKind }

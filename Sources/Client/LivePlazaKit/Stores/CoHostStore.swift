@@ -155,7 +155,7 @@ public final class CoHostStore: @unchecked Sendable {
                     guard case .coHost(let codes) = result else { throw .wrongResultKind }
                     // The result has a code for each live that the call names: here for one live. 0 means that its host
                     // was asked.
-                    if let refused = codes.first(where: { $0.code != 0 }) { throw Self.requestError(refused) }
+                    if let rejected = codes.first(where: { $0.code != 0 }) { throw Self.requestError(rejected) }
                     return requests
                 }
             } catch {
@@ -171,12 +171,12 @@ public final class CoHostStore: @unchecked Sendable {
     ///
     /// Code 2 can also mean that the lives are connected already; in that case the server's reason says so. Other
     /// codes, such as −1 for this live itself, become `badParameter`.
-    private static func requestError(_ refused: LiveCode) -> ErrorInfo {
+    private static func requestError(_ rejected: LiveCode) -> ErrorInfo {
         let meanings: [Int: ReplyCode] = [
             1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,
         ]
-        let reason = refused.reason ?? meanings[refused.code] ?? .badParameter
-        return ErrorInfo(code: reason.code, message: "the live \(refused.live) cannot be asked")
+        let reason = rejected.reason ?? meanings[rejected.code] ?? .badParameter
+        return ErrorInfo(code: reason.code, message: "the live \(rejected.live) cannot be asked")
     }
 
     /// A call that ends a request of this live to `invitee`.

@@ -211,7 +211,7 @@ extension LiveListStore {
         return { engine async throws(ErrorInfo) in
             let params = info.creationParams.merging(["join": .bool(true)]) { _, new in new }
             let result = try await engine.call("live.create", params, live: LiveID(info.liveID))
-            // If the result has no join, the server is too old to know the parameter `join`, or it has refused the
+            // If the result has no join, the server is too old to know the parameter `join`, or it has rejected the
             // join. A separate join then enters the live, or throws the reason.
             guard case .live(_, _, _, joined: _?) = result else { return try await engine.enter(info.liveID) }
             return try await engine.loadJoinedLive(info.liveID)

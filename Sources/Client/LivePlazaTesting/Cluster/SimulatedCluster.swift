@@ -56,7 +56,7 @@ public final class SimulatedCluster: Sendable {
     ///   - sdkAppID: The app's number, which a login must give.
     ///   - startingAt: The time at which the cluster's clock begins, in milliseconds since 1970.
     ///   - latency: How long each frame takes, in each direction.
-    ///   - feedBudget: The maximum number of items a second in a live's feed; the server refuses or drops further items
+    ///   - feedBudget: The maximum number of items a second in a live's feed; the server rejects or drops further items
     ///     (R12.1).
     ///   - historyCount: How many earlier messages a new viewer gets, 0 to 50.
     ///   - queue: A serial queue, on which completions and publishers are called; nil for a new one. Use the main queue

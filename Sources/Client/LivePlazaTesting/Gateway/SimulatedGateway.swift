@@ -159,7 +159,7 @@ struct SimulatedGateway: Sendable {
         case .stage(let record): self.model.apply(record)
         case .app(let record): self.model.apply(record)
         case .count(let record):
-            // The model refuses a count that is older than the one it has.
+            // The model rejects a count that is older than the one it has.
             guard self.model.apply(record) else { return }
             self.countReceived(LiveCount(record), in: record.key)
         case .liveRemoved(let key):

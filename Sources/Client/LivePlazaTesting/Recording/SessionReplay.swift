@@ -13,7 +13,7 @@ internal import PlazaWire
 /// - the list of lives, the gifts, the candidates for a connection, and an audience list that the app has read;
 /// - the end of a request that the user has answered or cancelled itself, and the invitations and the co-host requests
 ///   that the user has sent, until the client reads the open requests again;
-/// - that the user is muted, if the client has learned it only by the refusal of a message.
+/// - that the user is muted, if the client has learned it only by the rejection of a message.
 ///
 /// ```swift
 /// let replay = SessionReplay(recording)

@@ -14,7 +14,7 @@ public final class RunningCrowd: Sendable {
         public var gifts = 0
         /// Likes that the server has accepted.
         public var likes = 0
-        /// Calls that the server has not answered, or has refused, for example because the live has ended.
+        /// Calls that the server has not answered, or has rejected, for example because the live has ended.
         public var refused = 0
     }
 
@@ -138,7 +138,8 @@ public final class RunningCrowd: Sendable {
 
     /// Makes a random user who is in the live perform an action.
     ///
-    /// - Returns: Whether the server accepted the action; a refusal is counted. False, too, if no user is in the live.
+    /// - Returns: Whether the server accepted the action; a rejection is counted. False, too, if no user is in the
+    ///   live.
     private func attempt(_ action: (ScriptedUser) throws(ErrorInfo) -> Void) -> Bool {
         let number = self.state.withLock { state -> Int? in
             state.presentUsers.isEmpty ? nil : state.random.pick(state.presentUsers.sorted())
@@ -166,7 +167,7 @@ public final class RunningCrowd: Sendable {
         }
     }
 
-    /// Makes the user with this index join the live; a refusal is counted.
+    /// Makes the user with this index join the live; a rejection is counted.
     private func enter(_ number: Int) {
         do throws(ErrorInfo) {
             try self.users[number].joinLive(self.liveID)
@@ -176,7 +177,7 @@ public final class RunningCrowd: Sendable {
         }
     }
 
-    /// Counts a join or leave of the user with this index that was refused or not answered.
+    /// Counts a join or leave of the user with this index that was rejected or not answered.
     private func recordFailure(_ error: ErrorInfo, of number: Int) {
         self.state.withLock { state in
             state.totals.refused += 1

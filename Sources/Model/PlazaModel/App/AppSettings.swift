@@ -4,7 +4,7 @@
 ///
 /// The limits are in `AppLimits`.
 package struct AppSettings: Hashable, Sendable, Codable {
-    /// The word filter: texts that contain one of these words, in upper or lower case, are refused.
+    /// The word filter: texts that contain one of these words, in upper or lower case, are rejected.
     ///
     /// The words are sorted and unique.
     package var words: [String]

@@ -4,7 +4,7 @@
 package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of failure.
     package enum Kind: Sendable, Equatable {
-        /// The producer's bounded queue is full: retry later, or refuse the request that caused the record.
+        /// The producer's bounded queue is full: retry later, or reject the request that caused the record.
         case queueFull
         /// No response was received in time; the outcome is unknown.
         case timedOut
@@ -24,13 +24,13 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         case unknownTopic
         /// The record is larger than the client or the broker accepts.
         case messageTooLarge
-        /// The broker refused the content of a record, for another reason than its size.
+        /// The broker rejected the content of a record, for another reason than its size.
         case invalidRecord
         /// The broker does not support this operation.
         case unsupported
-        /// The group's coordinator refused the session timeout: create another consumer with a longer timeout.
-        case sessionRefused
-        /// The broker refused the user or the password; retries are useless until one of them is changed.
+        /// The group's coordinator rejected the session timeout: create another consumer with a longer timeout.
+        case sessionTimeoutRejected
+        /// The broker rejected the user or the password; retries are useless until one of them is changed.
         case authenticationFailed
         /// TLS failed: the broker's certificate is not trusted or is for another host, or the broker does not use TLS.
         case tlsFailed
@@ -78,8 +78,8 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a broker refused a record or a whole topic, so that the same write would be refused again.
-    package var isRefusal: Bool { self.kind.isRefusal }
+    /// Whether a broker rejected a record or a whole topic, so that the same write would be rejected again.
+    package var isRejection: Bool { self.kind.isRejection }
 
     /// Kind, code and message in one line.
     package var description: String { "\(self.kind) \(self.codeName): \(self.message)" }
@@ -88,8 +88,8 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension KafkaError.Kind {
-    /// Whether a broker refused a record or a whole topic.
-    var isRefusal: Bool {
+    /// Whether a broker rejected a record or a whole topic.
+    var isRejection: Bool {
         switch self {
         case .messageTooLarge, .invalidRecord, .accessDenied: true
         default: false

@@ -61,7 +61,7 @@ package final class RedisLeaseConnection: LeaseConnection {
 
     /// Runs `body`; if `body` throws, forgets the connection and throws the same error.
     ///
-    /// The circuit breaker opens if the server did not answer or refused the access.
+    /// The circuit breaker opens if the server did not answer or rejected the access.
     private func disconnectingOnFailure<R>(_ body: () throws(RedisError) -> R) throws(RedisError) -> R {
         do throws(RedisError) {
             return try body()

@@ -6,7 +6,7 @@ import PlazaModel
 package struct MessageOutcome: Hashable, Sendable {
     /// The position in the feed; its number is 0 when there is no position.
     var position: FeedPosition
-    /// Why the call was refused; `none` when it was not refused.
+    /// Why the call was rejected; `none` when it was not rejected.
     var rejection: Rejection
     /// Milliseconds after which the client may retry; 0 when there is no hint.
     var retryAfter: Int64
@@ -21,8 +21,8 @@ package struct MessageOutcome: Hashable, Sendable {
         self.retryAfter = 0
     }
 
-    /// The call was refused.
-    init(refused rejection: Rejection, retryAfter: Milliseconds = Milliseconds(0)) {
+    /// The call was rejected.
+    init(rejected rejection: Rejection, retryAfter: Milliseconds = Milliseconds(0)) {
         self.position = FeedPosition(epoch: 0, number: 0)
         self.rejection = rejection
         self.retryAfter = retryAfter.count
@@ -61,8 +61,8 @@ package struct PackedOutcomes: OutcomeStorage {
     /// The number of words of one outcome.
     ///
     /// The first word is the call's counter. For a success, the other two are the epoch and the number of the position.
-    /// For a refusal, they are the raw value of the rejection, negated, and the retry hint in milliseconds. An epoch is
-    /// never negative, and a raw value is above 0, so the sign distinguishes the two cases.
+    /// For a rejection, they are the raw value of the rejection, negated, and the retry hint in milliseconds. An epoch
+    /// is never negative, and a raw value is above 0, so the sign distinguishes the two cases.
     private static let wordsPerOutcome = 3
 
     package init(expiresAt: Timestamp) { self.words = [.min, expiresAt.milliseconds, 0, .min, 0] }
@@ -107,7 +107,7 @@ package struct PackedOutcomes: OutcomeStorage {
         let (second, third) = (self.words[start + 1], self.words[start + 2])
         if second >= 0 { return MessageOutcome(at: FeedPosition(epoch: second, number: third)) }
         // `-second` is always the raw value of a rejection, because `resultWords` made it.
-        return MessageOutcome(refused: Rejection(rawValue: -second) ?? .none, retryAfter: Milliseconds(third))
+        return MessageOutcome(rejected: Rejection(rawValue: -second) ?? .none, retryAfter: Milliseconds(third))
     }
 
     package mutating func append(_ outcome: MessageOutcome, of counter: Int64) {
@@ -202,7 +202,7 @@ extension PackedOutcomes: Codable {
             let outcome =
                 rejection == .none
                 ? MessageOutcome(at: position)
-                : MessageOutcome(refused: rejection, retryAfter: Milliseconds(numbers[start + 4]))
+                : MessageOutcome(rejected: rejection, retryAfter: Milliseconds(numbers[start + 4]))
             self.append(outcome, of: numbers[start])
         }
     }

@@ -34,7 +34,7 @@ extension FeedRow {
             self.admissions.recordAttempt(sender, under: rules.budget, at: now)
             self.numbers.ledger.countDropped(.barrage, reason)
             // The third reason, `merged`, occurs only with counters.
-            return MessageOutcome(refused: reason == .share ? .share : .budget, retryAfter: retryAfter)
+            return MessageOutcome(rejected: reason == .share ? .share : .budget, retryAfter: retryAfter)
         case .admitted:
             if message.contains(rules.filter) { return self.reject(.sensitive) }
             self.numbers.statistics.totalMessageCount = self.numbers.statistics.totalMessageCount.saturatingAdd(1)
@@ -60,7 +60,7 @@ extension FeedRow {
     /// Rejects a call and counts the rejection.
     mutating func reject(_ rejection: Rejection, retryAfter: Milliseconds = Milliseconds(0)) -> MessageOutcome {
         self.numbers.ledger.countRefused(rejection)
-        return MessageOutcome(refused: rejection, retryAfter: retryAfter)
+        return MessageOutcome(rejected: rejection, retryAfter: retryAfter)
     }
 
     /// The reason why `caller` may not act in the live; nil if the caller may act.

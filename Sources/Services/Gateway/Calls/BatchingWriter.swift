@@ -26,7 +26,7 @@ final class BatchingWriter: RecordSink {
     /// The largest number of buffered records.
     ///
     /// The records of one gap fit. The limit is reached only if the flushing thread is delayed; further records are
-    /// then refused.
+    /// then rejected.
     static let maxBufferedRecords = 20_000
 
     private let sink: any RecordSink
@@ -42,7 +42,7 @@ final class BatchingWriter: RecordSink {
     /// - Parameters:
     ///   - sink: The sink that the records are written to.
     ///   - gap: The minimum time between two batches.
-    ///   - recordLost: Called with the token of each buffered record that `sink` refuses when the record is flushed.
+    ///   - recordLost: Called with the token of each buffered record that `sink` rejects when the record is flushed.
     init(
         _ sink: any RecordSink, gap: Milliseconds = BatchingWriter.gap,
         recordLost: @escaping @Sendable (_ token: UInt64) -> Void
@@ -52,7 +52,7 @@ final class BatchingWriter: RecordSink {
         self.recordLost = recordLost
     }
 
-    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection) {
         let now = MonotonicClock.now
         let action = self.state.withLock {
             $0.isStopping ? .send : $0.policy.add(BufferedRecord(record: record, token: token), now: now)
@@ -61,7 +61,7 @@ final class BatchingWriter: RecordSink {
         case .send: try self.sink.write(record, token: token)
         case .wait: break
         case .scheduleBatch: self.batchScheduled.wakeUp()
-        case .refuse: throw .full
+        case .reject: throw .full
         }
     }
 
@@ -102,9 +102,9 @@ final class BatchingWriter: RecordSink {
         self.batchScheduled.wakeUp()
     }
 
-    /// Writes a buffered record to the sink; reports the record as lost if the sink refuses it.
+    /// Writes a buffered record to the sink; reports the record as lost if the sink rejects it.
     private func flush(_ buffered: BufferedRecord) {
-        do throws(SinkRefusal) {
+        do throws(SinkRejection) {
             try self.sink.write(buffered.record, token: buffered.token)
         } catch {
             self.recordLost(buffered.token)

@@ -2,8 +2,8 @@
 internal import Concurrency
 internal import Observability
 
-/// Probes an unavailable broker until the broker answers; until then calls are refused at once, so that no client waits
-/// for a timeout.
+/// Probes an unavailable broker until the broker answers; until then calls are rejected at once, so that no client
+/// waits for a timeout.
 ///
 /// Each outage has its own thread, which ends when the broker is reachable again or at `stop`.
 package final class BrokerProbe: Sendable {

@@ -3,8 +3,8 @@ package import GatewayCore
 package import MachineKit
 package import PlazaWire
 
-/// The reason why a sink refused a record.
-package enum SinkRefusal: Error, Hashable, Sendable {
+/// The reason why a sink rejected a record.
+package enum SinkRejection: Error, Hashable, Sendable {
     /// The queue of records is full.
     case full
     /// The sink cannot send now.
@@ -35,8 +35,8 @@ package protocol RecordSink: Sendable {
     ///   - record: The record; its key determines its partition.
     ///   - token: Passed to `Gateway.recordLost` if the record is lost; `RecordToken.unreported` if nobody must be
     ///     notified.
-    /// - Throws: The reason why the record was refused. A refused record is not written, and not reported as lost.
-    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal)
+    /// - Throws: The reason why the record was rejected. A rejected record is not written, and not reported as lost.
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection)
 }
 
 /// Reads feed items that are no longer cached.

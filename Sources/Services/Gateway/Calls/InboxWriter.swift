@@ -17,7 +17,7 @@ package final class InboxWriter: RecordSink {
 
     /// The producer's name in metric labels.
     private static let name = "inboxes"
-    /// The largest number of records in the producer's queue; when it is full, calls are refused as overloaded.
+    /// The largest number of records in the producer's queue; when it is full, calls are rejected as overloaded.
     private static let queueLimit = 50_000
     /// The topics that the producer writes to.
     private static let topics: [PlazaTopic] = [
@@ -37,7 +37,7 @@ package final class InboxWriter: RecordSink {
     ) throws(KafkaError) {
         var settings = kafka
         // The timeout is shorter than the time for which a caller waits. After the first record that timed out, further
-        // calls are refused immediately.
+        // calls are rejected immediately.
         settings.overrides["message.timeout.ms"] = String(Milliseconds(timeout).count)
         settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerConnectionLost() } }
         self.partitions = gateway.settings.partitions
@@ -52,7 +52,8 @@ package final class InboxWriter: RecordSink {
             } else {
                 failures.add()
                 let hasTimedOut = delivery.error?.kind == .timedOut
-                // A timeout opens the circuit breaker in `recordLost`. After a refusal, the next call tests the broker.
+                // A timeout opens the circuit breaker in `recordLost`. After a rejection, the next call tests the
+                // broker.
                 if !hasTimedOut { gateway?.brokerConnectionLost() }
                 gateway?.recordLost(token: delivery.token, hasTimedOut: hasTimedOut)
             }
@@ -92,7 +93,7 @@ package final class InboxWriter: RecordSink {
         }
     }
 
-    package func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+    package func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection) {
         do throws(KafkaError) {
             try self.producer.send(record.outgoing(partitions: self.partitions), token: token)
             self.deliveryWatch.withLock { $0.recordSent(at: MonotonicClock.now) }

@@ -50,9 +50,9 @@ extension ShardCalls {
         if case .get(let live) = read { client.core.live == live } else { false }
     }
 
-    /// The shortest time after which a refused read may be repeated.
+    /// The shortest time after which a rejected read may be repeated.
     ///
-    /// Usually the next read could be answered a millisecond later, but then all refused clients would ask again at
+    /// Usually the next read could be answered a millisecond later, but then all rejected clients would ask again at
     /// once.
     private static var shortestReadRetry: Milliseconds { Milliseconds(250) }
 }

@@ -208,11 +208,11 @@ final class ShardCalls {
         let tracer = self.gateway.settings.tracer
         let span = tracer.isOn ? CallSpan(tracer, &record) : nil
         let sent = SentRecord(record: record, token: self.makeToken(), method: method, span: span)
-        do throws(SinkRefusal) {
+        do throws(SinkRejection) {
             try self.shard.write(sent.record, token: sent.token)
             return sent
         } catch {
-            // The metric counts a refused record as lost too.
+            // The metric counts a rejected record as lost too.
             self.gateway.metrics.lostRecords.add()
             switch error {
             case .full: throw ReplyError(.overloaded, "too many calls are on their way", retryAfter: 500)
@@ -222,7 +222,7 @@ final class ShardCalls {
         }
     }
 
-    /// Writes records again; a record that the producer refuses is written at a later sweep.
+    /// Writes records again; a record that the producer rejects is written at a later sweep.
     ///
     /// The loss of a repeated record is not reported, because the first copy may have been delivered.
     func resend(_ records: [SentRecord]) {

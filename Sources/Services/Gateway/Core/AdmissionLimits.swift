@@ -69,7 +69,7 @@ package struct AdmissionLimits: Hashable, Sendable {
     /// A browser asks for about 15 files to show a page, and many people may have one address. A file is served from
     /// memory, so it costs little.
     package var pageFiles: RateLimit { RateLimit(self.anonymousRequests.count * 10) }
-    /// HTTP requests of one address per second whose tokens are refused; further tokens are not checked.
+    /// HTTP requests of one address per second whose tokens are rejected; further tokens are not checked.
     package var refusedTokens = RateLimit(20)
     /// Tokens of one address per second whose signatures are checked for HTTP requests; a token that was found valid a
     /// while ago is not checked again, and does not count (R13.41).
@@ -132,7 +132,7 @@ package enum MeteredCall: Hashable, Sendable {
         (min(max(1, entryCount), Limits.listPage) + Self.entriesPerRead - 1) / Self.entriesPerRead
     }
 
-    /// The reason with which a call of this kind is refused.
+    /// The reason with which a call of this kind is rejected.
     package var reason: RefusalReason {
         switch self {
         case .login: .logins
@@ -170,7 +170,7 @@ package enum ServerCall: Hashable, Sendable {
         return method == "live.list" ? 20 : 1
     }
 
-    /// The reason with which a call of this kind is refused.
+    /// The reason with which a call of this kind is rejected.
     package var reason: RefusalReason {
         switch self {
         case .login: .serverLogins

@@ -14,8 +14,8 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
         case wait
         /// Call `takeBatch` at `nextBatchAt`: the record is the first one buffered.
         case scheduleBatch
-        /// Refuse the record: the buffer is full.
-        case refuse
+        /// Reject the record: the buffer is full.
+        case reject
     }
 
     /// The minimum time between two sends.
@@ -52,7 +52,7 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
             self.lastSentAt = now
             return .send
         }
-        guard self.buffered.count < self.limit else { return .refuse }
+        guard self.buffered.count < self.limit else { return .reject }
         self.buffered.append(record())
         if self.isBatchScheduled { return .wait }
         self.isBatchScheduled = true

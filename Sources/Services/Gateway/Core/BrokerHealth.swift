@@ -6,9 +6,9 @@ package import MachineKit
 /// The Kafka client reports every lost connection, even an idle one or one that it reopens immediately. So a lost
 /// connection alone does not make calls fail. The broker is considered unavailable if a record timed out, or if nothing
 /// was delivered within `timeout` after the first call that was forwarded since the loss. From then on calls are
-/// refused, and a probe sends small requests until the broker answers one.
+/// rejected, and a probe sends small requests until the broker answers one.
 package struct BrokerHealth: Hashable, Sendable {
-    /// How long the first call after a lost connection may remain undelivered before further calls are refused.
+    /// How long the first call after a lost connection may remain undelivered before further calls are rejected.
     package static let timeout = Milliseconds(1000)
 
     private enum State: Hashable {
@@ -20,7 +20,7 @@ package struct BrokerHealth: Hashable, Sendable {
         /// The first call after the loss was forwarded at `since`, and nothing has been delivered since then. Next:
         /// `healthy`, or `unavailable` after `timeout`.
         case testing(since: MonotonicTime)
-        /// Open circuit: calls are refused. Next: `suspected` when the probe is answered, `healthy` when a record is
+        /// Open circuit: calls are rejected. Next: `suspected` when the probe is answered, `healthy` when a record is
         /// delivered.
         case unavailable
     }

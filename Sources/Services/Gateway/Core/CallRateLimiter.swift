@@ -6,7 +6,7 @@ package import MachineKit
 /// A caller without a bucket is treated as if it had a full one. So full buckets can be removed when the table has no
 /// room.
 package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
-    /// The largest number of buckets; when it is reached and no bucket is full, callers without a bucket are refused.
+    /// The largest number of buckets; when it is reached and no bucket is full, callers without a bucket are rejected.
     package let maxBuckets: Int
     private var buckets: [Key: TokenBucket] = [:]
     /// When the table was last scanned for full buckets.

@@ -46,7 +46,7 @@ package struct ForwardedCallRates: Sendable {
 
     /// Counts a call that is about to be forwarded.
     ///
-    /// A call that the app's limit refuses has been counted for its user already.
+    /// A call that the app's limit rejects has been counted for its user already.
     ///
     /// - Parameters:
     ///   - user: The caller; nil for an app's server and for the gateway's own requests, which only the app's limit

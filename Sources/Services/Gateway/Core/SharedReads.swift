@@ -45,7 +45,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         case wait(mustRequest: Bool)
         /// Forward the call by itself: too many lives are read at once.
         case forward
-        /// Refuse the call: too many calls wait, of all apps or of the live's app.
+        /// Reject the call: too many calls wait, of all apps or of the live's app.
         case full
     }
 

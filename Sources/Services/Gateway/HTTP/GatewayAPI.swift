@@ -65,7 +65,7 @@ struct GatewayAPI: Sendable {
 
     /// Counts a request with `admit`; returns the rejecting response if `admit` throws: the address has sent too many.
     ///
-    /// The metrics then count a refusal with this reason.
+    /// The metrics then count a rejection with this reason.
     private func rejection(
         of request: HTTPRequest, _ reason: RefusalReason, by admit: (IPAddress?) throws(APIError) -> Void
     ) -> HTTPResponse? {
@@ -113,7 +113,7 @@ struct GatewayAPI: Sendable {
     private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         guard let token = request.bearerToken else {
             // A missing token costs no verification. So the request counts as anonymous, and not for the address's rate
-            // of refused tokens. The metrics still count a refused token.
+            // of rejected tokens. The metrics still count a rejected token.
             if let rejection = self.rejectionOfAnonymous(request) { return .reject(rejection) }
             self.gateway.metrics.refused(.httpRefusedTokens)
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
@@ -123,7 +123,7 @@ struct GatewayAPI: Sendable {
             if let known = self.gateway.tokens.identity(of: token) {
                 identity = known
             } else {
-                // Throws if too many tokens of the address were refused recently.
+                // Throws if too many tokens of the address were rejected recently.
                 try self.rates.checkTokens(of: request.client)
                 if let rejection = self.rejection(of: request, .httpTokenChecks, by: self.rates.admitTokenCheck) {
                     return .reject(rejection)

@@ -9,7 +9,7 @@ internal import PlazaWire
 /// Limits the HTTP requests per second at this gateway (R13.1), and the bytes of their bodies (R13.46).
 ///
 /// There is a limit for each method that an app's servers call, and one for each user. A user, and an app's servers
-/// together, have a limit for the bytes of all their bodies. An address has limits for refused tokens, for tokens that
+/// together, have a limit for the bytes of all their bodies. An address has limits for rejected tokens, for tokens that
 /// must be checked, for requests without a token, and for files of the browser pages. Requests with a valid token that
 /// was checked before do not count for their address, because the server of an app sends all of its requests from one
 /// address.
@@ -45,7 +45,7 @@ final class HTTPRequestRates: Sendable {
     ///
     /// Verifying a signature is the most expensive work that a request without a valid token can cause.
     ///
-    /// - Throws: `tooFrequent` if too many tokens of the address were refused recently.
+    /// - Throws: `tooFrequent` if too many tokens of the address were rejected recently.
     func checkTokens(of address: IPAddress?) throws(APIError) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.now
@@ -55,12 +55,12 @@ final class HTTPRequestRates: Sendable {
         throw APIError(ReplyError(.tooFrequent, "too many tokens were refused", retryAfter: max(1, wait.count)))
     }
 
-    /// Counts a refused token of an address.
+    /// Counts a rejected token of an address.
     func tokenRefused(of address: IPAddress?) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.now
         let limit = self.settings.admission.refusedTokens
-        // The result is ignored, because this request is refused anyway; `checkTokens` decides about the next one.
+        // The result is ignored, because this request is rejected anyway; `checkTokens` decides about the next one.
         self.addressRates.withLock { _ = $0.admit(.refusedToken(key), limit: limit, at: now) }
     }
 

@@ -6,7 +6,7 @@ enum HTTPStatus {
     /// The error statuses that the API's description lists for its operations.
     ///
     /// 500 is not listed, because any operation may have an internal error.
-    static let refusals = [400, 401, 403, 404, 409, 410, 413, 415, 429, 503, 504]
+    static let errors = [400, 401, 403, 404, 409, 410, 413, 415, 429, 503, 504]
 
     /// Returns the status of a code.
     static func of(_ code: ReplyCode) -> Int {

@@ -95,7 +95,7 @@ enum OpenAPIDocument {
     private static func responses(_ route: Route) -> JSONValue {
         let result = Schema.object([.required("result", route.success.result)]).json(isOpen: true)
         var responses: [String: JSONValue] = ["\(route.success.status)": Self.response("Done.", result)]
-        for status in HTTPStatus.refusals {
+        for status in HTTPStatus.errors {
             // Only the cursor of a list of lives can expire (410). Such a list is `live.list`, or a call whose method
             // is in the path (nil).
             let isAboutCursor = status == 410
@@ -105,7 +105,7 @@ enum OpenAPIDocument {
             responses["\(status)"] = Self.response(
                 Self.statusDescriptions[status] ?? "Refused.", ["$ref": "#/components/schemas/Error"])
         }
-        // These requests are refused before their headers are parsed, so the body is not JSON.
+        // These requests are rejected before their headers are parsed, so the body is not JSON.
         responses["414"] = ["description": "The request line is too long; the body is not JSON."]
         responses["431"] = ["description": "The headers are too large; the body may not be JSON."]
         return .object(responses)

@@ -156,7 +156,7 @@ extension TableReader: CompactedTopicSubscriber {
                     self.gateway.received(try Wire.decode(AppRecord.self, from: value))
                 }
             case .userNotices:
-                // The in-memory broker delivers all notices; `includes` refuses those from before the span.
+                // The in-memory broker delivers all notices; `includes` rejects those from before the span.
                 guard let value = record.value, self.recentNoticeFinder.includes(record) else { return }
                 let notice = try Wire.decode(Notice.self, from: value)
                 self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)

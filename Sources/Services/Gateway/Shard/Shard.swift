@@ -159,8 +159,8 @@ final class Shard {
 
     /// Writes a record to the record sink; if the record is lost, the shard receives `recordLost` with `token`.
     ///
-    /// - Throws: The reason why the sink refused the record.
-    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+    /// - Throws: The reason why the sink rejected the record.
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection) {
         try self.gateway.write(record, token: token)
     }
 
@@ -183,7 +183,7 @@ final class Shard {
     func detach(_ client: Client, sendsLastHeartbeat: Bool) {
         if client.isDetached { return }
         client.isDetached = true
-        // `AdmissionControl` has counted the login, unless it has refused the login.
+        // `AdmissionControl` has counted the login, unless it has rejected the login.
         if client.isCounted { self.gateway.admission.removeLogin(client.userKey, role: client.role) }
         if let live = client.live {
             if sendsLastHeartbeat, let ticket = client.core.ticket { live.addDeparted(client, ticket) }

@@ -41,7 +41,7 @@ final class ShardHeartbeats {
         while start < heartbeats.count {
             let end = min(heartbeats.count, start + HeartbeatPlan.maxMembersPerRecord)
             let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
-            // If the record sink, which queues records for the broker, refuses the record, nothing is repeated: further
+            // If the record sink, which queues records for the broker, rejects the record, nothing is repeated: further
             // heartbeats follow long before the leases expire.
             if (try? self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)) != nil {
                 self.shard.gateway.metrics.heartbeats.add(end - start)
@@ -80,10 +80,10 @@ final class ShardHeartbeats {
                         silentFor: max(0, (now - client.lastReceived).count))
                 }
                 let input = AudienceInput(live.key, .assert(members: members))
-                do throws(SinkRefusal) {
+                do throws(SinkRejection) {
                     try self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)
                 } catch {
-                    // The sink refused the record; the next call of this method writes it again.
+                    // The sink rejected the record; the next call of this method writes it again.
                     return
                 }
             }

@@ -67,7 +67,7 @@ final class ShardLives {
     func signOff(_ client: Client) -> Bool {
         guard let live = client.core.live, let ticket = client.core.ticket else { return false }
         let command = AudienceCommand.signOff(session: client.session, user: client.user.userID, ticket: ticket)
-        do throws(SinkRefusal) {
+        do throws(SinkRejection) {
             let record = TopicRecord(.audience(AudienceInput(client.key(live), command)))
             try self.shard.write(record, token: RecordToken.unreported)
             return true

@@ -128,7 +128,7 @@ extension ShardSessions {
 
     /// Writes the client's sign-in notice again.
     func repeatSignIn(_ client: Client) {
-        // The record sink, which queues records for the broker, may refuse the notice; a later sweep writes it again.
+        // The record sink, which queues records for the broker, may reject the notice; a later sweep writes it again.
         self.gateway.sessionRegistry.publishIfCurrent(client.session, generation: client.generation) {
             _ = self.writeSignIn(client)
         }

@@ -150,7 +150,7 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
         throw ReplyError(.overloaded, message, retryAfter: max(1, refusal.retryAfter.count))
     }
 
-    /// Adds a refusal to the metrics, and returns the error for the caller.
+    /// Adds a rejection to the metrics, and returns the error for the caller.
     private func tooFrequent(_ reason: RefusalReason, _ wait: Milliseconds) -> ReplyError {
         self.metrics.refused(reason)
         return ReplyError(.tooFrequent, "too often; try again later", retryAfter: max(1, wait.count))

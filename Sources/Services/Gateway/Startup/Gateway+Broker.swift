@@ -44,7 +44,7 @@ extension Gateway {
     ///
     /// - Parameters:
     ///   - token: The record's token; with `RecordToken.unreported`, the loss is not reported to a shard.
-    ///   - hasTimedOut: Whether the record's delivery timed out; otherwise the broker or a queue refused the record.
+    ///   - hasTimedOut: Whether the record's delivery timed out; otherwise the broker or a queue rejected the record.
     package func recordLost(token: UInt64, hasTimedOut: Bool = true) {
         if hasTimedOut {
             let mustProbe = self.brokerHealth.withLock { health in

@@ -204,8 +204,8 @@ package final class Gateway: Sendable {
     ///
     /// `token` identifies the record when its loss is reported (`RecordToken`).
     ///
-    /// - Throws: The reason why the sink refused the record; `unavailable` before `start`.
-    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+    /// - Throws: The reason why the sink rejected the record; `unavailable` before `start`.
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection) {
         guard let sink = self.sink.withLock({ $0 }) else { throw .unavailable }
         try sink.write(record, token: token)
     }

@@ -145,7 +145,7 @@ package final class GatewayService: ServiceComponent {
         }
         self.log.info(
             "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(server.port))])
-        // A producer with a fatal error refuses every call. So the process must end; its supervisor then starts a new
+        // A producer with a fatal error rejects every call. So the process must end; its supervisor then starts a new
         // process.
         while self.state.wait(timeout: Self.writerCheckInterval, for: { $0.isStopping ? () : nil }) == nil {
             if let error = writer.fatalError { throw error }

@@ -88,7 +88,7 @@ package final class WebhookSender: ServiceComponent {
                 for reader in self.readers {
                     reader.status.report { $0.consumerFailed(error, at: MonotonicClock.now) }
                 }
-                if self.settings.sessionTimeout.raiseIfRefused(error, requested: sessionTimeout, log: self.log) {
+                if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
                     // The next session requests the raised timeout.
                     continue
                 }

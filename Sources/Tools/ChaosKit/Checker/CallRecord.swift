@@ -20,8 +20,8 @@ package struct CallRecord: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         /// The call was applied; with the number of its feed item, if the reply names one.
         case acknowledged(number: Int64? = nil)
-        /// The server refused the call, so it was never applied.
-        case refused
+        /// The server rejected the call, so it was never applied.
+        case rejected
         /// There was no answer that tells whether the call was applied.
         case unanswered
     }
@@ -141,7 +141,7 @@ extension Sequence<CallRecord> {
             switch call.outcome {
             case .acknowledged: bounds.acknowledged += amount
             case .unanswered: bounds.unanswered += amount
-            case .refused: break
+            case .rejected: break
             }
         }
     }
@@ -151,7 +151,7 @@ extension RoundHistory {
     /// How much the workload did, by kind.
     var workloadCounts: [String: Int] {
         var counts: [String: Int] = [:]
-        for call in self.calls where call.outcome != .refused {
+        for call in self.calls where call.outcome != .rejected {
             let kind =
                 switch call.call {
                 case .message: "messages"
@@ -162,9 +162,9 @@ extension RoundHistory {
             counts[kind, default: 0] += 1
         }
         counts["refused while muted"] = self.calls.count {
-            if case .message(_, isMuted: true) = $0.call { $0.outcome == .refused } else { false }
+            if case .message(_, isMuted: true) = $0.call { $0.outcome == .rejected } else { false }
         }
-        counts["refused while banned"] = self.banRefusals
+        counts["refused while banned"] = self.banRejections
         counts["refused by the budget"] = self.calls.count(where: \.isDroppedText)
         counts["visits"] = self.feeds.count(where: \.hasLeft)
         counts["battle results read"] = self.battleReads.count

@@ -31,7 +31,7 @@ package struct Evidence: Hashable, Sendable, Codable {
             let outcome =
                 switch call.outcome {
                 case .acknowledged(let number): number.map { "acknowledged as item \($0)" } ?? "acknowledged"
-                case .refused: "refused"
+                case .rejected: "refused"
                 case .unanswered: "no answer"
                 }
             self.init(client: call.client, live: call.live, message: "\(call.action): \(outcome)", at: call.at)

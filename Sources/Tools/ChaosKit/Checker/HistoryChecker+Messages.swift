@@ -4,7 +4,7 @@ internal import PlazaModel
 /// The checks of texts, gifts and likes.
 extension HistoryChecker {
     /// Checks that each acknowledged text or gift is in the feed once, with the number that the reply named; that a
-    /// refused one is never in it, and an unanswered one at most once (I7, I8, I15, R5.7).
+    /// rejected one is never in it, and an unanswered one at most once (I7, I8, I15, R5.7).
     static func checkMessages(_ history: RoundHistory) -> [Finding] {
         var calls: [LiveID: [(id: String, call: CallRecord, isMuted: Bool)]] = [:]
         var findings: [Finding] = []
@@ -49,15 +49,15 @@ extension HistoryChecker {
                         promise: "I7",
                         text: "\(message) was acknowledged as item \(acknowledgedNumber) and came as \(number)"))
             }
-        case .refused where !numbers.isEmpty:
-            findings.append(Finding(promise: "I15", text: "\(message) was refused, and came to \(feed.client)"))
-        case .acknowledged, .refused, .unanswered: break
+        case .rejected where !numbers.isEmpty:
+            findings.append(Finding(promise: "I15", text: "\(message) was rejected, and came to \(feed.client)"))
+        case .acknowledged, .rejected, .unanswered: break
         }
         return findings
     }
 
     /// Checks that the likes of each live are at least the acknowledged ones and at most those that were sent and not
-    /// refused, and that the live's final statistics are what the feed shows.
+    /// rejected, and that the live's final statistics are what the feed shows.
     static func checkTotals(_ history: RoundHistory) -> [Finding] {
         let lives = Set(history.feeds.map(\.live)).sorted { $0.text < $1.text }
         let likes = Dictionary(

@@ -50,7 +50,7 @@ extension HistoryChecker {
             switch call.outcome {
             case .acknowledged: lastWrites[key] = value
             case .unanswered: unanswered[key, default: []].insert(value)
-            case .refused: break
+            case .rejected: break
             }
         }
         let keys = Set(lastWrites.keys).union(unanswered.keys)

@@ -76,7 +76,7 @@ extension StageWorkload {
 
     /// Mutes the talker, lets it try to write, unmutes it, and lets it write.
     ///
-    /// A mute that was sent twice may be applied late. So once the host has repeated a mute or unmute, a refused text
+    /// A mute that was sent twice may be applied late. So once the host has repeated a mute or unmute, a rejected text
     /// is no finding.
     private func muteTalker(_ round: Int) async throws(Stall) {
         let (host, talker) = (self.hosts[1], self.talker)
@@ -87,10 +87,10 @@ extension StageWorkload {
         }
         let talkerKnowsUnmute = try await self.setMute(ofSeconds: 0, by: host)
         let outcome = await self.sendText("\(name), unmuted", from: talker)
-        if talkerKnowsUnmute, outcome == .refused {
+        if talkerKnowsUnmute, outcome == .rejected {
             self.history.withLock {
                 $0.wrongAnswers.append(
-                    Finding(promise: "R5.7", text: "\(talker.name)'s text was refused after it was unmuted"))
+                    Finding(promise: "R5.7", text: "\(talker.name)'s text was rejected after it was unmuted"))
             }
         }
     }
@@ -127,16 +127,17 @@ extension StageWorkload {
         }
     }
 
-    /// Runs one visit: join, kick or ban, the refused return of a banned visitor, return, leave.
+    /// Runs one visit: join, kick or ban, the rejected return of a banned visitor, return, leave.
     private func visit(_ visitor: Witness, isBanned: Bool) async throws(Stall) {
         let params = CallParams(live: visitor.live)
         try await self.call(visitor.client, visitor.name, "live.join", params, live: visitor.live)
         try? await Task.sleep(for: .milliseconds(300))
         try await self.remove(visitor, isBanned: isBanned)
-        if isBanned { await self.expectRefusal(of: visitor) }
+        if isBanned { await self.expectRejection(of: visitor) }
         // What the server sent after the removal would arrive within this time.
         try? await Task.sleep(for: .milliseconds(500))
-        // A join of `expectRefusal` that got no answer may be applied late, so the visitor may get items from here on.
+        // A join of `expectRejection` that got no answer may be applied late, so the visitor may get items from here
+        // on.
         visitor.markGap()
         if isBanned {
             try await self.call(
@@ -174,7 +175,7 @@ extension StageWorkload {
     }
 
     /// Lets a banned visitor, who knows that it is banned, try to enter and to write.
-    private func expectRefusal(of visitor: Witness) async {
+    private func expectRejection(of visitor: Witness) async {
         for (method, params) in [
             ("live.join", CallParams(live: visitor.live)),
             ("barrage.sendText", CallParams(live: visitor.live, text: "\(visitor.name) is banned")),
@@ -188,7 +189,7 @@ extension StageWorkload {
                         Finding(promise: "R4.11", text: "\(visitor.name) was banned, and \(method) succeeded"))
                 }
             } catch {
-                if error.code == .banned { self.history.withLock { $0.banRefusals += 1 } }
+                if error.code == .banned { self.history.withLock { $0.banRejections += 1 } }
             }
         }
     }

@@ -83,7 +83,7 @@ extension StageWorkload {
             return nil
         }
         if let sent = answer.result?.sent { return .acknowledged(number: sent.position.number) }
-        return answer.error?.code == .droppedByBudget ? .refused : nil
+        return answer.error?.code == .droppedByBudget ? .rejected : nil
     }
 
     private static func description(of result: HTTPResult) -> String {

@@ -8,7 +8,7 @@ extension StageWorkload {
     /// The codes of calls that were decided and certainly not applied.
     ///
     /// After any other error the call may have been applied, or may be applied later.
-    private static let refusals: Set<ReplyCode> = [
+    private static let rejections: Set<ReplyCode> = [
         .userMuted, .roomMuted, .droppedByBudget, .giftsNotEnabled, .noSuchGift, .battleOver, .noSuchBattle,
         .giftCheckFailed, AppBackend.rejectionCode,
     ]
@@ -34,12 +34,12 @@ extension StageWorkload {
         do {
             switch try await client.call(method, params) {
             case .sent(let position): outcome = .acknowledged(number: position.number)
-            case .scores(let codes): outcome = codes.allSatisfy { $0.code == 0 } ? .acknowledged() : .refused
+            case .scores(let codes): outcome = codes.allSatisfy { $0.code == 0 } ? .acknowledged() : .rejected
             default: outcome = .acknowledged()
             }
         } catch {
             code = error.code
-            if Self.refusals.contains(error.code) { outcome = .refused }
+            if Self.rejections.contains(error.code) { outcome = .rejected }
         }
         self.history.withLock { ($0.calls[index].outcome, $0.calls[index].code) = (outcome, code) }
         return outcome

@@ -38,14 +38,14 @@ package final class DemoUser {
         do {
             return try await self.client.call(method, params, live: live)
         } catch {
-            throw ScenarioFailure("\(self.name): \(method) was refused: \(error.code.name), \(error.message)")
+            throw ScenarioFailure("\(self.name): \(method) was rejected: \(error.code.name), \(error.message)")
         }
     }
 
     /// Calls a method that must fail with `code`.
     ///
     /// - Throws: `ScenarioFailure` when the call succeeds, or fails with another code.
-    package func expectRefusal(
+    package func expectRejection(
         _ code: ReplyCode, _ method: String, _ params: some Encodable & Sendable
     ) async throws(ScenarioFailure) {
         let result: CallResult
@@ -54,12 +54,12 @@ package final class DemoUser {
         } catch {
             guard error.code == code else {
                 throw ScenarioFailure(
-                    "\(self.name): \(method) was refused with \(error.code.name) instead of \(code.name): \(error.message)"
-                )
+                    "\(self.name): \(method) was rejected with \(error.code.name) instead of \(code.name): "
+                        + error.message)
             }
             return
         }
-        throw ScenarioFailure("\(self.name): \(method) should be refused with \(code.name) and gave \(result)")
+        throw ScenarioFailure("\(self.name): \(method) should be rejected with \(code.name) and gave \(result)")
     }
 
     /// Waits for the first update for which `match` returns a value, and returns that value; other updates are stored

@@ -19,7 +19,7 @@ extension Scenario {
             try self.check(info.liveOwner.userID == self.user(host), "the owner is \(info.liveOwner)")
             try await self.join(host, live)
         }
-        try await self.alice.expectRefusal(
+        try await self.alice.expectRejection(
             .inAnotherRoom, "live.create", CallParams(live: LiveID("\(self.aliceLive)2")))
         self.report(
             "two hosts go live", "alice sees her live \(self.aliceLive), bob his live \(self.bobLive)",
@@ -82,13 +82,13 @@ extension Scenario {
 
     /// Alice, but not Carol, may kick Dave, who can send nothing afterwards.
     func kick() async throws(ScenarioFailure) {
-        try await self.carol.expectRefusal(
+        try await self.carol.expectRejection(
             .needsOwnerOrAdmin, "audience.kick", CallParams(live: self.aliceLive, user: self.user(self.dave)))
         try await self.alice.call("audience.kick", CallParams(live: self.aliceLive, user: self.user(self.dave)))
         _ = try await self.dave.waitForNotice("that he was put out") { content in
             if case .kickedOut(.byAdmin, _) = content { true } else { nil }
         }
-        try await self.dave.expectRefusal(
+        try await self.dave.expectRejection(
             .notInRoom, "barrage.sendText", CallParams(live: self.aliceLive, text: "still here?"))
         _ = try await self.erin.waitForFeedItem("the tip that dave left") { content in
             if case .audienceLeft(let user) = content, user.userName == "Dave" { true } else { nil }

@@ -69,7 +69,7 @@ extension Scenario {
             "erin in alice's live and frank in bob's see both on stage")
     }
 
-    /// The two lives battle until the time is over; all viewers see the same result, and a late score is refused.
+    /// The two lives battle until the time is over; all viewers see the same result, and a late score is rejected.
     func battle() async throws(ScenarioFailure) {
         let asked = try await self.alice.call(
             "battle.request", CallParams(live: self.aliceLive, to: [self.bobLive], duration: 6, needResponse: true),
@@ -114,7 +114,7 @@ extension Scenario {
 
     /// Sends the scores of the battle: 30 and 20 more for Alice, and 20 for Bob; Alice herself may not send any.
     private func sendScores(_ battle: BattleID) async throws(ScenarioFailure) {
-        try await self.alice.expectRefusal(
+        try await self.alice.expectRejection(
             .noPermission, "battle.score",
             CallParams(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 999)]))
         // Operation 1 adds to the scores.
@@ -152,7 +152,7 @@ extension Scenario {
                 "\(participant.name) was told \(participant.liveEndedCount) times that the live ended")
             try self.check(participant.isFeedComplete, "\(participant.name) has holes: \(participant.numbers)")
         }
-        try await self.carol.expectRefusal(.noSuchRoomOnEntry, "live.join", CallParams(live: self.aliceLive))
+        try await self.carol.expectRejection(.noSuchRoomOnEntry, "live.join", CallParams(live: self.aliceLive))
         self.report(
             "the evening ends", "bob leaves the stage; both lives end", "all five are told once, and no feed has a hole"
         )

@@ -83,11 +83,11 @@ import Testing
 
     /// The arguments are the same as in the test of two openings in `DeviceOpeningTests`.
     @Test(arguments: [false, true], [false, true])
-    func `no camera test continues after the last one was refused`(isLate: Bool, isRefusedFirst: Bool) {
+    func `no camera test continues after the last one was rejected`(isLate: Bool, isRejectedFirst: Bool) {
         self.startTest()
         if isLate { self.passLimit() }
         self.startTest()
-        if isRefusedFirst {
+        if isRejectedFirst {
             self.answer(2, .occupiedError)
             self.answer(1, .noError)
         } else {

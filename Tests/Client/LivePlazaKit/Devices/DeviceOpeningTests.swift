@@ -37,15 +37,15 @@ import Testing
     // MARK: The camera and its state
 
     /// The arguments: whether the limit of the first opening passes before the second one begins, and whether the
-    /// refusal of the second one comes before the success of the first one.
+    /// rejection of the second one comes before the success of the first one.
     @Test(arguments: [false, true], [false, true])
-    func `a camera is off after an opening was refused, although an earlier one succeeds`(
-        isLate: Bool, isRefusedFirst: Bool
+    func `a camera is off after an opening was rejected, although an earlier one succeeds`(
+        isLate: Bool, isRejectedFirst: Bool
     ) {
         self.openCamera()
         if isLate { self.advance(seconds: 60) }
         self.openCamera()
-        if isRefusedFirst {
+        if isRejectedFirst {
             self.answer(2, .occupiedError)
             self.answer(1, .noError)
         } else {

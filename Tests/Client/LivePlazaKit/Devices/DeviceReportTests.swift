@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a camera that was reported as on is reported as off when its second opening is refused`(
+    func `a camera that was reported as on is reported as off when its second opening is rejected`(
         isAnswered: Bool
     ) {
         let media = TestMedia()

@@ -184,7 +184,7 @@ final class ResponderQueue: Sendable {
         #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port).readResponse() }
     }
 
-    @Test func `I16 a body over the limit is refused, however its length is announced`() throws {
+    @Test func `I16 a body over the limit is rejected, however its length is announced`() throws {
         let server = try Self.makeServer()
         defer { server.stop() }
         let clientWithLength = try RawClient(port: server.port)

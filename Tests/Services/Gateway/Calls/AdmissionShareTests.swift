@@ -11,23 +11,23 @@ import Tokens
 
 /// The largest shares of a gateway's connections and calls that one user, one app's servers, and one app get.
 ///
-/// `retryAfter` is in milliseconds. A client that is refused because there are too many connections is told to retry
-/// after 5 s.
+/// `retryAfter` is in milliseconds. A client whose connection exceeds a limit gets 5 s as the time to
+/// retry.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
     /// The parameters of calls about the live room, which no caller of these tests has joined.
     private static let roomParams = "{\"live\":\"room\"}"
 
-    /// Calls `live.leave` until the gateway refuses the call as overloaded; `served` is the number of earlier calls.
+    /// Calls `live.leave` until the gateway rejects the call as overloaded; `served` is the number of earlier calls.
     ///
-    /// The gateway forwards each leave, although presence refuses the leave of a caller who has not joined. How many
+    /// The gateway forwards each leave, although presence rejects the leave of a caller who has not joined. How many
     /// are served depends on the machine's speed, because the gateway admits further calls while time passes.
-    private func leaveUntilOverloaded(_ client: WireClient) throws -> (served: Int, refusal: ReplyError) {
+    private func leaveUntilOverloaded(_ client: WireClient) throws -> (served: Int, rejection: ReplyError) {
         for served in 0..<1000 {
             if let error = try client.call("live.leave", Self.roomParams).error, error.code == .overloaded {
                 return (served, error)
             }
         }
-        throw WireClient.Failure(description: "the gateway forwarded 1000 calls without a refusal")
+        throw WireClient.Failure(description: "the gateway forwarded 1000 calls without a rejection")
     }
 
     /// Rules: R12.6.
@@ -45,14 +45,14 @@ import Tokens
     }
 
     /// Rules: R12.13.
-    @Test func `an app whose calls exceed its share is refused, and other apps are served`() throws {
+    @Test func `an app whose calls exceed its share is rejected, and other apps are served`() throws {
         let cluster = try FakeCluster { $0.admission.callsPerApp = 3 }
         cluster.create("room")
         // The caller is an app's server, because its calls count for the app's share alone, not for a user's share.
         let (shop, _) = try cluster.client("shop", role: .server)
-        let (served, refusal) = try self.leaveUntilOverloaded(shop)
+        let (served, rejection) = try self.leaveUntilOverloaded(shop)
         // At three calls a second the next one is admitted after 334 ms.
-        #expect(served >= 3 && (1...400).contains(refusal.retryAfter ?? 0))
+        #expect(served >= 3 && (1...400).contains(rejection.retryAfter ?? 0))
         #expect(cluster.refusalCount(.callsPerApp) == 1)
         let clientOfOtherApp = try WireClient(port: cluster.gateway.port)
         let token = FakeCluster.Tokens.token("bob", app: "other")
@@ -66,8 +66,8 @@ import Tokens
         let cluster = try FakeCluster { $0.admission.livesPerApp = 2 }
         for live in ["one", "two"] { cluster.create(live) }
         let (server, _) = try cluster.client("shop", role: .server)
-        let refused = try server.call("live.create", #"{"live":"three","owner":"eve"}"#).error
-        #expect(refused?.code == .overloaded && refused?.retryAfter == 5000)
+        let rejection = try server.call("live.create", #"{"live":"three","owner":"eve"}"#).error
+        #expect(rejection?.code == .overloaded && rejection?.retryAfter == 5000)
         let (eve, _) = try cluster.client("eve")
         for params in [#"{"live":"three"}"#, #"{"live":"three","join":true}"#] {
             #expect(try eve.call("live.create", params).error?.code == .overloaded)
@@ -103,15 +103,15 @@ import Tokens
         let clients = try (0..<3).map { _ in try cluster.client("bob").client }
         let (eve, _) = try cluster.client("eve")
         let start = MonotonicClock.now.milliseconds
-        for client in clients { _ = try client.call("live.leave", Self.roomParams) }
-        let (served, refusal) = try self.leaveUntilOverloaded(clients[0])
+        for client in clients { _ = try client.call("live.leave", Self.liveParams) }
+        let (served, rejection) = try self.leaveUntilOverloaded(clients[0])
         // A user with a limit of four calls a second may make four calls at once, then one call every 250 ms.
         let mostCalls = 4 + (MonotonicClock.now.milliseconds - start) / 250
-        #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(refusal.retryAfter ?? 0))
+        #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(rejection.retryAfter ?? 0))
         #expect(try clients[0].getsPong(), "a ping does not count, because it is not forwarded")
         #expect(
-            try eve.call("live.leave", Self.roomParams).error?.code == .notInRoom,
-            "eve's leave is forwarded, and presence refuses it")
+            try eve.call("live.leave", Self.liveParams).error?.code == .notInRoom,
+            "eve's leave is forwarded, and presence rejects it")
         #expect(cluster.refusalCount(.callsPerUser) == 1)
         #expect(
             cluster.recordCount { $0.topic == .audienceInbox } == clients.count + served + 1,
@@ -119,7 +119,7 @@ import Tokens
     }
 
     /// Rules: R12.18.
-    @Test func `I16 reads that have used their share of the time are refused, and other calls are answered`() throws {
+    @Test func `I16 reads that have used their share of the time are rejected, and other calls are answered`() throws {
         let cluster = try FakeCluster {
             $0.admission.readPercent = 1
             $0.admission.reads = RateLimit(1_000_000)
@@ -128,23 +128,24 @@ import Tokens
         cluster.create("room")
         let (client, _) = try cluster.client("bob")
         let viewer = try cluster.viewer("eve", of: "room")
-        var refusal: ReplyError?
-        // Reads may use 0.5 ms at once, and then 10 µs of each millisecond; a read of a debug build uses more than 10 µs.
-        for _ in 0..<10_000 where refusal == nil { refusal = try client.call("live.list", "{}").error }
-        #expect(refusal?.code == .overloaded && (refusal?.retryAfter ?? 0) >= 250)
+        var rejection: ReplyError?
+        // Reads may use 0.5 ms at once, and then 10 µs of each millisecond; a read of a debug build uses more than 10
+        // µs.
+        for _ in 0..<10_000 where rejection == nil { rejection = try client.call("live.list", "{}").error }
+        #expect(rejection?.code == .overloaded && (rejection?.retryAfter ?? 0) >= 250)
         #expect(cluster.refusalCount(.readTime) == 1)
         for _ in 0..<50 {
             #expect(try viewer.call("live.get", Self.roomParams).error == nil, "eve reads the live that she is in")
         }
         // Bob is not in the live, so his reads of it end like his reads of the list. On a quick machine it takes some.
-        refusal = nil
-        for _ in 0..<10_000 where refusal == nil { refusal = try client.call("live.get", Self.roomParams).error }
-        #expect(refusal?.code == .overloaded, "bob is not in the live")
+        rejection = nil
+        for _ in 0..<10_000 where rejection == nil { rejection = try client.call("live.get", Self.liveParams).error }
+        #expect(rejection?.code == .overloaded, "bob is not in the live")
         #expect(try client.getsPong())
         #expect(
             try client.call("live.leave", Self.roomParams).error?.code == .notInRoom,
             "presence decides about the leave, which is not a read")
-        let retryAt = MonotonicClock.now.milliseconds + (refusal?.retryAfter ?? 0)
+        let retryAt = MonotonicClock.now.milliseconds + (rejection?.retryAfter ?? 0)
         while MonotonicClock.now.milliseconds < retryAt { _ = try client.getsPong() }
         #expect(try client.call("live.list", "{}").error == nil, "after the time to retry a read is answered")
     }
@@ -194,16 +195,16 @@ import Tokens
         #expect(read?.code == .tooFrequent && (1...2_000).contains(read?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.serverReads) == 1)
         #expect(try shop.getsPong())
-        // The servers may make seven calls, and have made six: two lists, three `live.get` (the refused one counts,
+        // The servers may make seven calls, and have made six: two lists, three `live.get` (the rejected one counts,
         // too) and a ping. The ban counts as three calls, one for each user that it names. The gateway counts the first
-        // of the three when it receives the ban, and then refuses the ban, because the other two exceed the limit.
+        // of the three when it receives the ban, and then rejects the ban, because the other two exceed the limit.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
-        let refusedBan = try shop.call("live.ban", ban).error
+        let rejectedBan = try shop.call("live.ban", ban).error
         // At seven calls in 700 s, one more is admitted every 100 s. So a repeated ban, which needs three, is admitted
         // after 300 s, less the time that this test has taken.
-        #expect(refusedBan?.code == .tooFrequent && (200_001...300_000).contains(refusedBan?.retryAfter ?? 0))
+        #expect(rejectedBan?.code == .tooFrequent && (200_001...300_000).contains(rejectedBan?.retryAfter ?? 0))
         #expect(try jobs.getsPong() == false, "the servers have made all seven calls")
-        #expect(cluster.refusalCount(.serverCalls) == 2, "the ban and the second ping were refused")
+        #expect(cluster.refusalCount(.serverCalls) == 2, "the ban and the second ping were rejected")
 
         // The servers have made three logins, those of shop, jobs and third, so two more reach the limit of five.
         let token = FakeCluster.Tokens.token("shop", role: .server)

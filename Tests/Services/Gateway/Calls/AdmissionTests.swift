@@ -13,9 +13,9 @@ import Tokens
 
 /// What one address, connection, user or app may take of a gateway (I16, everything has a limit).
 ///
-/// `retryAfter` is in milliseconds, the header `Retry-After` in seconds. A client that is refused because there are too
-/// many connections is told to retry after 5 s. `RateLimit(3, per: .seconds(60))` admits three at once, and then one
-/// more each 60 / 3 = 20 s.
+/// `retryAfter` is in milliseconds, the header `Retry-After` in seconds. A client whose
+/// connection exceeds a limit gets 5 s as the time to retry. `RateLimit(3, per: .seconds(60))` admits three at once,
+/// and then one more each 60 / 3 = 20 s.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionTests {
     /// Rules: R12.6.
     @Test func `an address gets at most its limit of connections, counted over all shards`() throws {
@@ -25,8 +25,8 @@ import Tokens
         }
         var clients = try (0..<3).map { _ in try WireClient(port: cluster.gateway.port) }
         #expect(clients.allSatisfy { $0.status == 101 }, "three handshakes succeed")
-        let refused = try WireClient(port: cluster.gateway.port)
-        #expect(refused.status == 429 && refused.head.contains("\r\nRetry-After: 5\r\n"))
+        let fourthClient = try WireClient(port: cluster.gateway.port)
+        #expect(fourthClient.status == 429 && fourthClient.head.contains("\r\nRetry-After: 5\r\n"))
         #expect(cluster.refusalCount(.connectionsPerAddress) == 1)
         clients.removeFirst().cutConnection()
         // The gateway may notice the end of the first connection late, so the handshake is tried up to 200 times.
@@ -66,7 +66,7 @@ import Tokens
         #expect(try response(to: "POST /v1 HTTP/1.1\r\nHost: a\r\n\r\n").hasPrefix("HTTP/1.1 405"))
         // The client ends this connection in the middle of its head.
         #expect(try response(to: "GET /v1 HT").isEmpty)
-        // The connection of a well-formed handshake, and of one more malformed one, is beyond the rate.
+        // The four handshakes have used up the rate. Both a well-formed and a malformed further one are rejected.
         #expect(try WireClient(port: cluster.gateway.port).status == 429)
         #expect(try response(to: "\u{1}\r\n\r\n").hasPrefix("HTTP/1.1 429"))
         #expect(cluster.refusalCount(.handshakes) == 2)
@@ -123,9 +123,9 @@ import Tokens
         // Bob's join and two resumes reach the limit of three. The call ids of each connection are above those of the
         // session's earlier connections, because a call with an earlier id would repeat that call.
         for firstID: Int64 in [50, 100] { #expect(try resume("bob", firstID: firstID) == nil) }
-        let refused = try resume("bob", firstID: 150)
+        let rejection = try resume("bob", firstID: 150)
         // At three joins a minute the next one is admitted after at most 20 s.
-        #expect(refused?.code == .tooFrequent && (1...20_000).contains(refused?.retryAfter ?? 0))
+        #expect(rejection?.code == .tooFrequent && (1...20_000).contains(rejection?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.memberships) == 1)
         for number in 0..<40 {
             #expect(try resume("u\(number)", firstID: 50) == nil, "each user has a limit of its own")
@@ -246,12 +246,12 @@ import Tokens
 
         // After the two logins at the beginning, this is the third one.
         _ = try cluster.client("bob")
-        #expect(try cluster.client("bob").login.error?.code == .tooFrequent, "the fourth login is refused")
+        #expect(try cluster.client("bob").login.error?.code == .tooFrequent, "the fourth login is rejected")
 
         let (eve, _) = try cluster.client("eve")
         #expect(try eve.call("gift.list").error == nil, "bob's calls do not count for eve")
         #expect(cluster.refusalCount(.logins) == 1 && cluster.refusalCount(.reads) == 1)
-        #expect(cluster.refusalCount(.memberships) == 1, "only the third join was refused")
+        #expect(cluster.refusalCount(.memberships) == 1, "only the third join was rejected")
     }
 
     /// Rules: R12.8.
@@ -273,9 +273,10 @@ import Tokens
         // Three reads, and then one: a page has 20 entries by default.
         #expect(try client.call("live.list", #"{"count":50}"#).error == nil)
         #expect(try client.call("live.list").error == nil)
-        let refused = try client.call("live.list", #"{"count":50}"#).error
-        // One read is left, and taken. Three are needed when the call is repeated: 36 s, less the time of this test.
-        #expect(refused?.code == .tooFrequent && (24_000...36_000).contains(refused?.retryAfter ?? 0))
+        let rejection = try client.call("live.list", #"{"count":50}"#).error
+        // The rejected call has taken the one read that was left. Its repetition needs three reads, which are available
+        // after 3 * 12 s = 36 s, less the time of this test.
+        #expect(rejection?.code == .tooFrequent && (24_000...36_000).contains(rejection?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.reads) == 1)
 
         // Pages of an app's server have their own price (R12.14).
@@ -291,8 +292,8 @@ import Tokens
         #expect(try first.call("live.create", #"{"live":"one"}"#).error == nil)
         #expect(try second.call("live.create", #"{"live":"two"}"#).error == nil)
         // The next one is admitted after 30 s, less the time that the calls have taken.
-        let refused = try first.call("live.create", #"{"live":"three"}"#).error
-        #expect(refused?.code == .tooFrequent && (15_000...30_000).contains(refused?.retryAfter ?? 0))
+        let rejection = try first.call("live.create", #"{"live":"three"}"#).error
+        #expect(rejection?.code == .tooFrequent && (15_000...30_000).contains(rejection?.retryAfter ?? 0))
         #expect(try second.call("live.create", #"{"live":"three","join":true}"#).error?.code == .tooFrequent)
         #expect(cluster.refusalCount(.creations) == 2)
 

@@ -103,7 +103,7 @@ import Testing
         #expect(try WireClient(port: cluster.gateway.port, path: "/v2").status == 404)
     }
 
-    @Test func `a login with an invalid field is refused, and a second login without the field succeeds`() throws {
+    @Test func `a login with an invalid field is rejected, and a second login without the field succeeds`() throws {
         let cluster = try FakeCluster()
         let token = FakeCluster.Tokens.token("bob")
         // A name has at most 100 bytes, a URL 200.
@@ -219,7 +219,7 @@ import Testing
     }
 
     /// Rules: R2.3.
-    @Test func `I17 a token whose claim exceeds a limit is refused, and the error names the claim`() throws {
+    @Test func `I17 a token whose claim exceeds a limit is rejected, and the error names the claim`() throws {
         let cluster = try FakeCluster()
         let client = try WireClient(port: cluster.gateway.port)
         let key = try #require(try AppKeyring(json: FakeCluster.Tokens.appsFile).signingKey(for: "demo"))

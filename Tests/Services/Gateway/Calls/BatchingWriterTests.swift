@@ -11,13 +11,13 @@ import Testing
 ///
 /// The writer's loop, `run`, flushes the buffer when a batch is due. A record's token identifies the record.
 @Suite(.timeLimit(.minutes(1))) struct BatchingWriterTests {
-    /// A sink that collects the tokens of the written records, or refuses all records if `refusesAll` is set.
+    /// A sink that collects the tokens of the written records, or rejects all records if `rejectsAll` is set.
     private final class Sink: RecordSink {
         let tokens = AsyncStream<UInt64>.makeStream()
-        let refusesAll = Locked(false)
+        let rejectsAll = Locked(false)
 
-        func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
-            if self.refusesAll.withLock({ $0 }) { throw .unavailable }
+        func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection) {
+            if self.rejectsAll.withLock({ $0 }) { throw .unavailable }
             self.tokens.continuation.yield(token)
         }
 
@@ -58,7 +58,7 @@ import Testing
         #expect(await sink.allTokens() == [1, 2, 3, 4])
     }
 
-    @Test func `buffered records that the sink refuses are reported as lost, and no more than the limit are buffered`()
+    @Test func `buffered records that the sink rejects are reported as lost, and no more than the limit are buffered`()
         async throws
     {
         let sink = Sink()
@@ -69,19 +69,19 @@ import Testing
         let thread = DedicatedThread("test") { writer.run() }
         // The first record is written at once, the next ones wait for the batch.
         try writer.write(Self.record, token: 1)
-        sink.refusesAll.withLock { $0 = true }
+        sink.rejectsAll.withLock { $0 = true }
         try writer.write(Self.record, token: 2)
         // One record is buffered already, so the buffer is full before this loop ends.
-        #expect(throws: SinkRefusal.full, "a full buffer must refuse a record") {
+        #expect(throws: SinkRejection.full, "a full buffer must reject a record") {
             for _ in 0...BatchingWriter.maxBufferedRecords { try writer.write(Self.record, token: 3) }
         }
-        // The sink refuses the records that the stop flushes.
+        // The sink rejects the records that the stop flushes.
         writer.stop()
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
         #expect(
             lostTokens.withLock { $0.first == 2 && $0.count == BatchingWriter.maxBufferedRecords },
             "all records of the full buffer are lost, first record 2")
-        #expect(throws: SinkRefusal.unavailable) { try writer.write(Self.record, token: 4) }
+        #expect(throws: SinkRejection.unavailable) { try writer.write(Self.record, token: 4) }
         #expect(await sink.allTokens() == [1])
     }
 }

@@ -47,12 +47,12 @@ import Tokens
         #expect(cluster.refusalCount(.memberships) == 0)
 
         let (tablet, _) = try cluster.client("anna", session: "tablet")
-        let refused = try tablet.call("live.create", #"{"live":"third","join":true}"#).error
-        #expect(refused?.code == .tooFrequent && (1...20_000).contains(refused?.retryAfter ?? 0))
+        let rejection = try tablet.call("live.create", #"{"live":"third","join":true}"#).error
+        #expect(rejection?.code == .tooFrequent && (1...20_000).contains(rejection?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.memberships) == 1)
         #expect(
             try tablet.call("live.create", #"{"live":"third"}"#).error == nil,
-            "a create without a join is not counted, and nothing is kept of the refused one")
+            "a create without a join is not counted, and nothing is kept of the rejected one")
     }
 
     /// Rules: R3.66.

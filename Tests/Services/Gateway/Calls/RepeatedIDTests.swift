@@ -29,12 +29,12 @@ import Tokens
         for id in [kick, summary] { #expect(try client.call("gift.list", id: id).error == nil) }
         // The next read is admitted after 20 s, less the time that the calls have taken.
         for (method, id) in [("gift.list", kick), ("live.get", summary)] {
-            let refused = try client.call(method, Self.roomParams, id: id).error
-            #expect(refused?.code == .tooFrequent && (5_000...20_000).contains(refused?.retryAfter ?? 0))
+            let rejection = try client.call(method, Self.liveParams, id: id).error
+            #expect(rejection?.code == .tooFrequent && (5_000...20_000).contains(rejection?.retryAfter ?? 0))
         }
         #expect(cluster.refusalCount(.reads) == 2)
-        // A repetition of the open read gets no reply of its own, so it is neither counted nor refused.
-        try client.begin("live.summary", Self.roomParams, id: summary)
+        // A repetition of the open read gets no reply of its own, so it is neither counted nor rejected.
+        try client.begin("live.summary", Self.liveParams, id: summary)
         #expect(try client.getsPong())
         #expect(cluster.refusalCount(.reads) == 2)
     }

@@ -142,13 +142,13 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
-        cluster.state.withLock { $0.sinkRefusal = .unavailable }
-        guard case .failure(let error) = try client.call("audience.list", Self.roomParams) else {
+        cluster.state.withLock { $0.sinkRejection = .unavailable }
+        guard case .failure(let error) = try client.call("audience.list", Self.liveParams) else {
             Issue.record("the call succeeded although its request could not be written")
             return
         }
         #expect(error.code == .unavailable && error.retryAfter != nil)
-        cluster.state.withLock { $0.sinkRefusal = nil }
-        #expect(try client.call("audience.list", Self.roomParams) == .success(result: FakeCluster.emptyAudiencePage))
+        cluster.state.withLock { $0.sinkRejection = nil }
+        #expect(try client.call("audience.list", Self.liveParams) == .success(result: FakeCluster.emptyAudiencePage))
     }
 }

@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Rules: R12.8.
-    @Test func `a page of the list costs a user one read for each 20 entries, and a refused page its first read`() {
+    @Test func `a page of the list costs a user one read for each 20 entries, and a rejected page its first read`() {
         let counts = [-1, 0, 1, 20, 21, 40, 41, 50, .max].map { MeteredCall.readCount(ofPageWith: $0) }
         #expect(counts == [1, 1, 1, 1, 2, 2, 3, 3, 3])
         // Four at once, and then one each second.
@@ -142,21 +142,21 @@ import Testing
     }
 
     /// Rules: R12.14.
-    @Test func `a server's call that names many users is admitted if it is repeated after the time of its refusal`() {
+    @Test func `a server's call that names many users is admitted if it is repeated after the time of its rejection`() {
         var table = self.table { $0.serverCalls = RateLimit(5) }
         let demo = AppID("demo")
-        /// Counts a call first once and then for its users; returns the time of its refusal.
+        /// Counts a call first once and then for its users; returns the time of its rejection.
         func ban(_ userCount: Int, at now: MonotonicTime) -> Milliseconds? {
             table.admitServerCall(.call, of: demo, at: now)
                 ?? table.admitServerCall(naming: userCount, of: demo, at: now)
         }
         #expect(ban(3, at: 0) == nil)
-        // Of five calls, two are left. The refused ban takes one of them, so its repetition needs two more: 400 ms.
+        // Of five calls, two are left. The rejected ban takes one of them, so its repetition needs two more: 400 ms.
         #expect(ban(3, at: 0) == Milliseconds(400))
         #expect(ban(3, at: 400) == nil)
-        // No call is left, so the ban is refused before its users are counted.
+        // No call is left, so the ban is rejected before its users are counted.
         #expect(ban(20, at: 400) == Milliseconds(200))
-        // One call is left, and the refused ban takes it. Twenty users count as the whole bucket of five calls, which
+        // One call is left, and the rejected ban takes it. Twenty users count as the whole bucket of five calls, which
         // is full after 1000 ms.
         #expect(ban(20, at: 600) == Milliseconds(1000))
         #expect(ban(20, at: 1_600) == nil)
@@ -164,13 +164,13 @@ import Testing
 
     @Test func `I16 the users of one app cannot fill the table of rates of another app`() {
         var table = self.table()
-        var refusedCount = 0
+        var rejectedCount = 0
         // One user more than the app's table has room for.
         for number in 0...AdmissionTable<String>.maxRateLimits {
             let user = UserKey(AppID("demo"), UserID("u\(number)"))
-            if table.admitCall(.login, of: user, at: 0) != nil { refusedCount += 1 }
+            if table.admitCall(.login, of: user, at: 0) != nil { rejectedCount += 1 }
         }
-        #expect(refusedCount == 1, "the app's table has no room for the last user")
+        #expect(rejectedCount == 1, "the app's table has no room for the last user")
         #expect(
             table.admitCall(.login, of: UserKey(AppID("other"), UserID("bob")), at: 0) == nil,
             "another app's table has room")

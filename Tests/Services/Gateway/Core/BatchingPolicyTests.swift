@@ -7,7 +7,7 @@ import Testing
 ///
 /// A record is a number here, and times are in milliseconds. `add` returns what to do with the record: `send` it now,
 /// let it `wait` for the batch that is scheduled already, let it wait and schedule a batch (`scheduleBatch`), or
-/// `refuse` it. After a batch with records another batch is scheduled, after an empty batch none.
+/// `reject` it. After a batch with records another batch is scheduled, after an empty batch none.
 @Suite struct BatchingPolicyTests {
     /// Batches are 8 ms (the gap) apart; at most three records may wait.
     private var policy = BatchingPolicy<Int>(gap: Milliseconds(8), limit: 3)
@@ -58,10 +58,10 @@ import Testing
         #expect(self.policy.add(4, now: Self.at(118)) == .scheduleBatch)
     }
 
-    @Test mutating func `I16 a full buffer refuses records until its batch is taken`() {
+    @Test mutating func `I16 a full buffer rejects records until its batch is taken`() {
         #expect(self.policy.add(0, now: Self.at(100)) == .send)
         #expect((1...3).map { self.policy.add($0, now: Self.at(101)) } == [.scheduleBatch, .wait, .wait])
-        #expect(self.policy.add(4, now: Self.at(102)) == .refuse)
+        #expect(self.policy.add(4, now: Self.at(102)) == .reject)
         #expect(self.policy.takeBatch(now: Self.at(108)) == [1, 2, 3])
         #expect(self.policy.add(5, now: Self.at(109)) == .wait)
     }

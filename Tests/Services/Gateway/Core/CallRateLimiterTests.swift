@@ -8,16 +8,16 @@ import Testing
 /// A full bucket has the calls of one second. Rates are in calls a second, times in milliseconds. `admit` returns nil
 /// if the call is admitted, and otherwise how long to wait until it would be.
 @Suite struct CallRateLimiterTests {
-    /// Makes calls of the caller `key` at `now` until one is refused.
+    /// Makes calls of the caller `key` at `now` until one is rejected.
     ///
-    /// Returns the number of admitted calls, and how long to wait until the refused one would be admitted.
-    private func admitUntilRefused(
+    /// Returns the number of admitted calls, and how long to wait until the rejected one would be admitted.
+    private func admitUntilRejected(
         _ limiter: inout CallRateLimiter<String>, _ key: String, rate: Int, at now: MonotonicTime
     ) -> (admitted: Int, wait: Milliseconds) {
         for count in 0...10_000 {
             if let wait = limiter.admit(key, rate: rate, at: now) { return (count, wait) }
         }
-        // No call was refused; no test expects -1.
+        // No call was rejected; no test expects -1.
         return (-1, Milliseconds(0))
     }
 
@@ -29,7 +29,7 @@ import Testing
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
         // The start may be at any time.
         let start: MonotonicTime = 7
-        let (admitted, wait) = self.admitUntilRefused(&limiter, "anna", rate: rate, at: start)
+        let (admitted, wait) = self.admitUntilRejected(&limiter, "anna", rate: rate, at: start)
         #expect(admitted == rate && wait == Milliseconds(intervalMilliseconds))
         let nextAdmission = start + Milliseconds(intervalMilliseconds)
         #expect(limiter.admit("anna", rate: rate, at: nextAdmission - Milliseconds(1)) != nil)
@@ -37,11 +37,11 @@ import Testing
         #expect(limiter.admit("anna", rate: rate, at: nextAdmission) == Milliseconds(intervalMilliseconds))
         let afterPause = nextAdmission + .seconds(10)
         #expect(
-            self.admitUntilRefused(&limiter, "anna", rate: rate, at: afterPause).admitted == rate,
+            self.admitUntilRejected(&limiter, "anna", rate: rate, at: afterPause).admitted == rate,
             "after a pause of ten seconds the bucket still has only the calls of one second")
     }
 
-    @Test func `a caller that makes its calls evenly at its rate is never refused`() {
+    @Test func `a caller that makes its calls evenly at its rate is never rejected`() {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
         // At 200 calls a second, a call comes every 5 ms.
         for call in 0..<2000 {
@@ -51,13 +51,13 @@ import Testing
 
     @Test func `each caller has its own rate`() {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
-        #expect(self.admitUntilRefused(&limiter, "anna", rate: 10, at: 0).admitted == 10)
-        #expect(self.admitUntilRefused(&limiter, "bob", rate: 10, at: 0).admitted == 10)
+        #expect(self.admitUntilRejected(&limiter, "anna", rate: 10, at: 0).admitted == 10)
+        #expect(self.admitUntilRejected(&limiter, "bob", rate: 10, at: 0).admitted == 10)
     }
 
     @Test
     func
-        `I16 the number of buckets is limited: full ones are removed, and while none is full, new callers are refused`()
+        `I16 the number of buckets is limited: full ones are removed; while none is full, new callers are rejected`()
     {
         // Each of three callers makes one call, so none of the three buckets is full.
         var limiter = CallRateLimiter<String>(maxBuckets: 3)

@@ -157,7 +157,7 @@ extension DeliveryLedger {
         #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500))
     }
 
-    /// While the broker is away, calls are refused, and a probe asks the broker whether it is back.
+    /// While the broker is away, calls are rejected, and a probe asks the broker whether it is back.
     @Test func `a broker without a delivery 1 s after a lost connection is away until a probe or delivery succeeds`() {
         var health = BrokerHealth()
         #expect(health.admitCall(at: 0) == true)

@@ -30,7 +30,7 @@ import Testing
         #expect(self.admittedCount(&rates, self.eve, of: self.demo, count: 50) == 50)
         #expect(
             self.admittedCount(&rates, nil, of: self.demo, count: 10_000) == 900,
-            "the app's 1000 calls less the 100 that bob and eve have made; bob's refused calls do not count")
+            "the app's 1000 calls less the 100 that bob and eve have made; bob's rejected calls do not count")
         #expect(
             self.admittedCount(&rates, self.bob, of: AppID("other"), count: 50) == 50,
             "a user bob of another app has a share of its own")
@@ -59,7 +59,7 @@ import Testing
     @Test func `I16 an app gets its share, another app has its own, and without a limit all calls are admitted`() {
         var rates = ForwardedCallRates(callsPerApp: 100, callsPerUser: 100)
         #expect(self.admittedCount(&rates, nil, of: self.demo, count: 1000) == 100)
-        // Now that the app's 100 calls are used up, its servers (nil) and its users are refused alike.
+        // Now that the app's 100 calls are used up, its servers (nil) and its users are rejected alike.
         for user in [nil, self.bob] {
             let refusal = rates.admit(user, of: self.demo, at: 0)
             #expect(refusal?.reason == .callsPerApp && refusal?.retryAfter == Milliseconds(10))

@@ -134,7 +134,7 @@ import Testing
         #expect(try self.listAll(ranking, model, pageSize: 2, category: 1).sorted() == expected.sorted())
     }
 
-    @Test func `a malformed or expired cursor, or one of another gateway, is refused`() throws {
+    @Test func `a malformed or expired cursor, or one of another gateway, is rejected`() throws {
         var model = ReadModel()
         for index in 0..<10 { model.apply(Sample.live("live\(index)")) }
         var ranking = Ranking(gateway: "gateway-1")
@@ -169,7 +169,7 @@ import Testing
         #expect(first.cursor.isEmpty)
         for time in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(time))) }
         // The snapshot of time 0 is only 100 ms old, but there are 100 newer ones, and 20 are stored. So the cursor of
-        // the oldest one is refused.
+        // the oldest one is rejected.
         #expect(throws: ReplyError.self) {
             try ranking.page(app: Sample.app, cursor: "g.0.1", count: 1, at: 100) { _ in nil }
         }

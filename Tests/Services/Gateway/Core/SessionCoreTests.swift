@@ -122,7 +122,7 @@ import Testing
         #expect(session.failOverdueCalls(at: 10_500).map(\.id) == [2])
     }
 
-    @Test func `I16 a session has at most 16 open calls, and a further one is refused with a time to retry`() {
+    @Test func `I16 a session has at most 16 open calls, and a further one is rejected with a time to retry`() {
         var session = self.sessionInLive()
         for id in Int64(10)..<26 {
             #expect(session.verdict(on: id, .plain, in: nil) == .proceed)

@@ -58,7 +58,7 @@ import Tokens
         #expect(try served.announceBody(ofBytes: 200_000, token: "x.y.z").hasPrefix("HTTP/1.1 401"))
 
         let token = FakeCluster.Tokens.token("shop", role: .server)
-        // A refusal would come at once. The wait is short, because the next call must come within the same second.
+        // A rejection would come at once. The wait is short, because the next call must come within the same second.
         let firstResponse = try served.announceBody(ofBytes: 200_000, token: token, waitingSeconds: 0.3)
         #expect(firstResponse.isEmpty, "the first call is within the rate, so the gateway waits for the body")
 
@@ -97,15 +97,16 @@ import Tokens
             try self.response(handler, "/v1/lives", method: .post, from: address, token: token)?.status
         }
         let tokens = (0..<4).map { FakeCluster.Tokens.token("user-\($0)", role: .server) }
-        // The bodies of the admitted requests are read, so there is no response yet. A refused token is a check, too.
+        // The bodies of the admitted requests are read, so there is no response yet. A rejected token is a check, too.
         #expect(try status(tokens[0]) == nil && status(tokens[1]) == nil && status("a.b.c") == 401)
-        let refused = try #require(
+        let rejection = try #require(
             try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: tokens[2]))
-        #expect(refused.status == 429)
-        let wait = try #require(refused.headers.first { $0.name == "Retry-After" }.flatMap { Int($0.value) })
+        #expect(rejection.status == 429)
+        let wait = try #require(rejection.headers.first { $0.name == "Retry-After" }.flatMap { Int($0.value) })
         #expect((10...20).contains(wait))
-        #expect(String(decoding: refused.body, as: UTF8.self).contains("\"code\":-2"), "-2 is the code of tooFrequent")
-        // A forged token is refused by the rate, too: its signature is not looked at.
+        let body = String(decoding: rejection.body, as: UTF8.self)
+        #expect(body.contains("\"code\":-2"), "-2 is the code of tooFrequent")
+        // A forged token is rejected by the rate, too: its signature is not looked at.
         #expect(try status("x.y.z") == 429)
         #expect(cluster.refusalCount(.httpTokenChecks) == 2 && cluster.refusalCount(.httpRate) == 0)
         for token in [tokens[0], tokens[1]] {
@@ -118,7 +119,7 @@ import Tokens
     }
 
     /// Rules: R13.41.
-    @Test func `a token that was checked before is refused when it has expired`() async throws {
+    @Test func `a token that was checked before is rejected when it has expired`() async throws {
         let cluster = try FakeCluster { _ in }
         let handler = GatewayAPI(cluster.gateway).handler
         let token = FakeCluster.Tokens.token("shop", role: .server, secondsFromNow: 2)
@@ -132,7 +133,7 @@ import Tokens
     }
 
     /// Rules: R13.39, R13.41.
-    @Test func `a known token is served although the address has sent too many refused tokens`() throws {
+    @Test func `a known token is served although the address has sent too many rejected tokens`() throws {
         let cluster = try FakeCluster { $0.admission.refusedTokens = RateLimit(2, per: .seconds(60)) }
         let handler = GatewayAPI(cluster.gateway).handler
         func status(_ token: String) throws -> Int? {
@@ -187,14 +188,14 @@ import Tokens
             ("/nowhere", .get), ("/v1/lives", .delete),
         ]
         for (path, method) in requests {
-            let refused = try #require(try self.response(handler, path, method: method, from: address), "\(path)")
-            #expect(refused.status == 429, "\(path)")
-            let wait = try #require(refused.headers.first { $0.name == "Retry-After" }.flatMap { Int($0.value) })
+            let rejection = try #require(try self.response(handler, path, method: method, from: address), "\(path)")
+            #expect(rejection.status == 429, "\(path)")
+            let wait = try #require(rejection.headers.first { $0.name == "Retry-After" }.flatMap { Int($0.value) })
             // At four requests a minute, the next one is admitted after 60 s / 4 = 15 s, less the time that this test
             // has taken.
             #expect((10...15).contains(wait))
-            #expect(
-                String(decoding: refused.body, as: UTF8.self).contains("\"code\":-2"), "-2 is the code of tooFrequent")
+            let body = String(decoding: rejection.body, as: UTF8.self)
+            #expect(body.contains("\"code\":-2"), "-2 is the code of tooFrequent")
         }
         #expect(cluster.refusalCount(.httpAnonymousRate) == requests.count)
         #expect(

@@ -130,7 +130,7 @@ import Testing
         var statuses: [Int: Set<String>] = [:]
         for row in Self.numberedRows(try DocumentPage("HTTP-API").lines(under: "Statuses"))
         // Only the rows of error statuses name reply codes. They have two cells: the status, and when it is given.
-        where row.cellCount == 2 && (HTTPStatus.refusals.contains(row.number) || row.number == 500) {
+        where row.cellCount == 2 && (HTTPStatus.errors.contains(row.number) || row.number == 500) {
             statuses[row.number, default: []].formUnion(row.names)
         }
         #expect(codes.count > 70 && statuses.count > 8, "both tables were found on the pages")

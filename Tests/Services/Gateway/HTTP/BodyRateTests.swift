@@ -12,7 +12,7 @@ import Tokens
 /// The rates of the bytes of bodies: of a user, and of an app's servers together.
 ///
 /// A slow machine may need so long that a later request is within the rate again. So the tests send several requests of
-/// which at least one must be refused.
+/// which at least one must be rejected.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct BodyRateTests {
     /// The response to the head of a request; nil if the gateway wants the body before it responds.
     private func response(
@@ -41,12 +41,12 @@ import Tokens
         let handler = GatewayAPI(cluster.gateway).handler
         let token = FakeCluster.Tokens.token("bob", role: role)
         #expect(try self.response(handler, token, bodyBytes: 1000) == nil, "as many bytes as in a second at once")
-        let refusals = try (0..<20).compactMap { _ in try self.response(handler, token, bodyBytes: 1000) }
-        let refusal = try #require(refusals.first)
-        #expect(refusal.status == 429 && refusal.headers.contains { $0.name == "Retry-After" && $0.value == "1" })
-        let body = String(decoding: refusal.body, as: UTF8.self)
+        let rejections = try (0..<20).compactMap { _ in try self.response(handler, token, bodyBytes: 1000) }
+        let rejection = try #require(rejections.first)
+        #expect(rejection.status == 429 && rejection.headers.contains { $0.name == "Retry-After" && $0.value == "1" })
+        let body = String(decoding: rejection.body, as: UTF8.self)
         #expect(body.contains("\"code\":-2") && body.contains("1000 bytes of bodies a second"), "\(body)")
-        #expect(cluster.refusalCount(.httpBodyBytes) == refusals.count && cluster.refusalCount(.httpRate) == 0)
+        #expect(cluster.refusalCount(.httpBodyBytes) == rejections.count && cluster.refusalCount(.httpRate) == 0)
 
         for bodyBytes in [nil, 0] { #expect(try self.response(handler, token, bodyBytes: bodyBytes) == nil) }
         let otherRole: TokenRole = role == .user ? .server : .user
@@ -63,10 +63,10 @@ import Tokens
     }
 
     /// Rules: R13.29, R13.46.
-    @Test func `a body beyond the rate is refused before it is read`() throws {
+    @Test func `a body beyond the rate is rejected before it is read`() throws {
         let served = try APIAdmissionTests.ServedGateway { $0.serverBodyBytesPerSecond = 200_000 }
         let token = FakeCluster.Tokens.token("shop", role: .server)
-        // A refusal would come at once. The wait is short, because the next call must come within the same second.
+        // A rejection would come at once. The wait is short, because the next call must come within the same second.
         let firstResponse = try served.announceBody(ofBytes: 200_000, token: token, waitingSeconds: 0.3)
         #expect(firstResponse.isEmpty, "the gateway waits for the body")
         let response = try served.announceBody(ofBytes: 200_000, token: token)

@@ -74,8 +74,8 @@ import Tokens
                 "POST", "/v1/call/live.create", #"{"live":"\#(live)"}"#, token: FakeCluster.Tokens.token("bob"))
         }
         #expect(try create("two").status == 200)
-        let refused = try create("three")
-        #expect(refused.status == 429 && refused.head.contains("\r\nRetry-After: "))
+        let rejection = try create("three")
+        #expect(rejection.status == 429 && rejection.head.contains("\r\nRetry-After: "))
         #expect(try client.call("live.create", #"{"live":"three"}"#).error?.code == .tooFrequent)
         #expect(served.cluster.refusalCount(.creations) == 2)
     }
@@ -93,18 +93,18 @@ import Tokens
         #expect(try served.request("PUT", "/v1/app/words", #"{"words":[7]}"#).status == 400)
         try server.begin("app.addWords", #"{"words":["worse"]}"#)
         #expect(try server.getsPong())
-        let refused = try served.request("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#)
-        #expect(refused.status == 429 && refused.head.contains("\r\nRetry-After: "))
+        let rejection = try served.request("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#)
+        #expect(rejection.status == 429 && rejection.head.contains("\r\nRetry-After: "))
         #expect(try server.call("app.setWords", #"{"words":[]}"#).error?.code == .tooFrequent)
         #expect(served.cluster.refusalCount(.serverSettings) == 2)
     }
 
     /// Rules: R12.21.
-    @Test func `a live beyond the app's limit is refused with 503 and a time to retry`() throws {
+    @Test func `a live beyond the app's limit is rejected with 503 and a time to retry`() throws {
         let served = try ServedGateway { $0.admission.livesPerApp = 1 }
         served.cluster.create("arena")
-        let refused = try served.request("POST", "/v1/lives", #"{"live":"bistro","owner":"eve"}"#)
-        #expect(refused.status == 503 && refused.head.contains("\r\nRetry-After: 5"))
+        let rejection = try served.request("POST", "/v1/lives", #"{"live":"bistro","owner":"eve"}"#)
+        #expect(rejection.status == 503 && rejection.head.contains("\r\nRetry-After: 5"))
     }
 
     /// Rules: R13.14.
@@ -378,8 +378,8 @@ import Tokens
     /// Rules: R13.8.
     @Test func `I16 a request gets 503 with Retry-After if the record queue is full or the broker is away`() throws {
         let served = try ServedGateway()
-        for sinkRefusal in [SinkRefusal.full, .unavailable] {
-            served.cluster.state.withLock { $0.sinkRefusal = sinkRefusal }
+        for sinkRejection in [SinkRejection.full, .unavailable] {
+            served.cluster.state.withLock { $0.sinkRejection = sinkRejection }
             let answer = try served.request("POST", "/v1/lives", "{\"live\":\"arena\",\"owner\":\"anna\"}")
             #expect(answer.status == 503)
             #expect(answer.head.contains("Retry-After: 1"))

@@ -39,7 +39,7 @@ final class FakeCluster: RecordSink, FeedSource {
         /// Whether a feed partition counts as read up to its end as soon as the gateway follows the partition.
         var loadsPartitionsAtOnce = true
         /// The error with which the cluster rejects all records of the gateway; nil if the cluster accepts them.
-        var sinkRefusal: SinkRefusal?
+        var sinkRejection: SinkRejection?
         /// The feed partitions that the gateway follows, in the order of its requests.
         var followedPartitions: [Int] = []
         /// The token of each record in `records`, by which the gateway finds the record's call; 0 for a record of no
@@ -99,7 +99,7 @@ final class FakeCluster: RecordSink, FeedSource {
     }
 
     /// The message in the reply to a call that the gateway has rejected by itself, without asking the app's backend.
-    static let gatewayRejectionMessage = "refused unasked"
+    static let gatewayRejectionMessage = "rejected by the gateway"
     /// The reply to each request for an audience list; its time is arbitrary.
     static let emptyAudiencePage = CallResult.audience(
         page: AudiencePage(members: [], cursor: "", count: 0, at: Timestamp(milliseconds: 5)))
@@ -112,16 +112,16 @@ final class FakeCluster: RecordSink, FeedSource {
 
     // MARK: Called by the gateway
 
-    func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
+    func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection) {
         if let inboxes = self.state.withLock({ $0.inboxes }) { return try inboxes.write(record, token: token) }
-        let (refusal, answersCalls) = self.state.withLock { state in
-            if state.sinkRefusal == nil {
+        let (rejection, answersCalls) = self.state.withLock { state in
+            if state.sinkRejection == nil {
                 state.records.append(record)
                 state.recordTokens.append(token)
             }
-            return (state.sinkRefusal, state.answersCalls)
+            return (state.sinkRejection, state.answersCalls)
         }
-        if let refusal { throw refusal }
+        if let rejection { throw rejection }
         self.activity.wakeUp()
         if answersCalls { self.answer(record) }
     }
@@ -346,7 +346,7 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Returns how often the gateway has refused something for a reason, from its metrics.
+    /// Returns how often the gateway has counted a refusal for a reason, from its metrics.
     func refusalCount(_ reason: RefusalReason) -> Int {
         self.metric(MetricNames.Gateway.refusals, label: reason.rawValue)
     }

@@ -56,7 +56,7 @@ import Tokens
         cluster.create("room")
         let client = try WireClient(port: cluster.gateway.port)
         let token = FakeCluster.Tokens.token("shop", role: .server)
-        // A resume is a join as well; it is refused because of the token's role, whatever its ticket is.
+        // A resume is a join as well; it is rejected because of the token's role, whatever its ticket is.
         let resume = #""resume":{"live":"room","ticket":101,"position":{"epoch":10,"number":0}}"#
         #expect(self.code(try client.call("login", "{\"token\":\"\(token)\",\(resume)}")) == .noPermission)
         #expect(self.code(try client.call("live.join", "{\"live\":\"room\"}")) == .noPermission)
@@ -96,7 +96,7 @@ import Tokens
     }
 
     /// Rules: R2.2, R2.7.
-    @Test func `I17 calls before a login are refused, and an invalid token closes the connection`() throws {
+    @Test func `I17 calls before a login are rejected, and an invalid token closes the connection`() throws {
         let cluster = try FakeCluster()
         let early = try WireClient(port: cluster.gateway.port)
         #expect(self.code(try early.call("live.get", "{\"live\":\"room\"}")) == .notLoggedIn)
@@ -260,7 +260,7 @@ import Tokens
         cluster.gateway.recordDelivered()
         #expect(self.code(try client.call("barrage.sendText", text)) == nil)
 
-        cluster.state.withLock { $0.sinkRefusal = .full }
+        cluster.state.withLock { $0.sinkRejection = .full }
         guard case .failure(let full) = try client.call("barrage.sendText", text) else {
             Issue.record("the call succeeded although the queue is full")
             return

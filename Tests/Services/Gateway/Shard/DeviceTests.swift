@@ -129,9 +129,9 @@ import Testing
         #expect(try new.getsPong())
     }
 
-    @Test func `with one device allowed, a login is refused if its notice cannot be written`() throws {
+    @Test func `with one device allowed, a login is rejected if its notice cannot be written`() throws {
         let cluster = try Self.cluster(.one)
-        cluster.state.withLock { $0.sinkRefusal = .unavailable }
+        cluster.state.withLock { $0.sinkRejection = .unavailable }
         let (_, login) = try cluster.client("bob")
         #expect(Self.code(login) == .unavailable)
     }
@@ -230,7 +230,7 @@ import Testing
     }
 
     /// Rules: R2.9.
-    @Test func `a profile that is invalid or refused by presence is not applied`() throws {
+    @Test func `a profile that is invalid or rejected by presence is not applied`() throws {
         let cluster = try Self.cluster(.several)
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
@@ -241,7 +241,7 @@ import Testing
             #expect(Self.code(try client.call("self.update", params)) == .badParameter)
         }
 
-        // This profile is valid, but presence refuses it.
+        // This profile is valid, but presence rejects it.
         cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("self.update", "{\"name\":\"Bob\"}")
         let caller = try cluster.waitForRecord(Self.profileCaller)

@@ -118,10 +118,10 @@ import Testing
         let firstGateway = try Self.cluster(.several, topic)
         let secondGateway = try Self.cluster(.several, topic)
         let (old, _) = try firstGateway.client("bob", session: "phone")
-        secondGateway.state.withLock { $0.sinkRefusal = .unavailable }
+        secondGateway.state.withLock { $0.sinkRejection = .unavailable }
         let (new, login) = try secondGateway.client("bob", session: "phone")
         guard case .success(.loggedIn) = login else { return #expect(Bool(false), "\(login)") }
-        secondGateway.state.withLock { $0.sinkRefusal = nil }
+        secondGateway.state.withLock { $0.sinkRejection = nil }
         // The gateway tries to write the notice again, but only while its client is active. So the new connection sends
         // pings until the old one receives something. If that never happens, the suite's time limit ends the loop.
         while old.isQuiet(milliseconds: 200) { #expect(try new.getsPong()) }

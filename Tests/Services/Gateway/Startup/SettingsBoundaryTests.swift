@@ -40,10 +40,10 @@ struct SettingsBoundaryTests {
         }
     }
 
-    @Test func `I16 a value of any form is accepted, or refused with an error that names its option`() {
+    @Test func `I16 a value of any form is accepted, or rejected with an error that names its option`() {
         let (options, _) = Self.read([])
         #expect(options.count > 40, "a gateway has many options")
-        var refusedCount = 0
+        var rejectedCount = 0
         for option in options {
             for value in Self.values {
                 guard let error = Self.read(["--\(option)=\(value)"]).error else { continue }
@@ -62,9 +62,9 @@ struct SettingsBoundaryTests {
                 #expect(
                     problemsBesideApps.isEmpty || !problemsOfOption.isEmpty,
                     "no problem names the option of --\(option)=\(value.prefix(40)): \(problems)")
-                refusedCount += problemsBesideApps.isEmpty ? 0 : 1
+                rejectedCount += problemsBesideApps.isEmpty ? 0 : 1
             }
         }
-        #expect(refusedCount > 1000, "more than 1000 pairs of option and value are refused")
+        #expect(rejectedCount > 1000, "more than 1000 pairs of option and value are rejected")
     }
 }

@@ -54,7 +54,7 @@ import Testing
             ("hush", 0o604, "run chmod 600"), ("hush", 0o644, "run chmod 600"), ("hush", 0o602, "run chmod 600"),
             (String(repeating: "x", count: 5000), 0o600, "more than 4096 bytes"),
         ])
-    func `a file without a valid secret, or that other users can access, is refused, and the problem says why`(
+    func `a file without a valid secret, or that other users can access, is rejected, and the problem says why`(
         contents: String, mode: Int, expectedReason: String
     ) throws {
         let path = try self.writeFile(contents, mode: mode)
@@ -65,7 +65,7 @@ import Testing
         #expect(problems.first?.contains("hush") == false, "the problem does not contain the secret")
     }
 
-    @Test func `a missing file, a folder and an unreadable file are refused, and the problem says why`() throws {
+    @Test func `a missing file, a folder and an unreadable file are rejected, and the problem says why`() throws {
         let missingFileProblems = self.readSecret(["--redis-password-file", "/no/such/file"]).problems
         #expect(missingFileProblems.first?.contains("there is no such file") == true)
         let folderProblems = self.readSecret(["--redis-password-file", self.scratch.path]).problems
@@ -78,14 +78,14 @@ import Testing
     }
 
     @Test(arguments: [["--redis-password", "hidden"], ["--redis-password=hidden"]])
-    func `a secret on the command line is refused, and the problem does not contain it`(arguments: [String]) {
+    func `a secret on the command line is rejected, and the problem does not contain it`(arguments: [String]) {
         let (secret, problems, _) = self.readSecret(arguments)
         #expect(secret == nil && problems.count == 1)
         #expect(problems.first?.contains("--redis-password-file, or set LIVEPLAZA_REDIS_PASSWORD") == true)
         #expect(problems.joined().contains("hidden") == false)
     }
 
-    @Test func `a secret in both a file and a variable is refused`() throws {
+    @Test func `a secret in both a file and a variable is rejected`() throws {
         let path = try self.writeFile("hush")
         let (_, problems, _) = self.readSecret(["--redis-password-file", path], ["LIVEPLAZA_REDIS_PASSWORD": "hidden"])
         #expect(problems.count == 1 && problems.joined().contains("only one of"))

@@ -111,7 +111,7 @@ export class HostPage extends Disposer {
       await session.goLive(info);
       kept.set('liveName', info.liveName);
       if (isOther(session.plaza.liveListStore.state.currentLive, info)) this.shell.say(t('host.runsAlready'), { lasts: 12_000 });
-      // The live runs already: a product that is refused does not keep its host from it.
+      // The live runs already: a product that is rejected does not keep its host from it.
       await this.#announceProduct(session.plaza.liveListStore).catch((error) => this.shell.say(t('host.noProduct', { reason: words(error) })));
       router.go({ page: 'live', live: info.liveID });
     } catch (error) {

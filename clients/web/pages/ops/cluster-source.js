@@ -58,7 +58,7 @@ export class ClusterSource {
     return (await this.#get('/ops/lives')).result.lives.items;
   }
 
-  /** The counters of a live; a part that the gateway refuses is undefined. */
+  /** The counters of a live; a part that the gateway rejects is undefined. */
   async live(id) {
     const address = `/ops/lives/${encodeURIComponent(id)}`;
     const part = async (name) => (await this.#get(`${address}/${name}`).catch(() => undefined))?.result;

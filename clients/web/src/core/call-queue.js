@@ -155,7 +155,7 @@ export class CallQueue {
 
   /**
    * Takes the frames to send now, in the order of the calls. Calls behind an unanswered join wait: before its reply
-   * the server would refuse them with `notInRoom`. A call gets its id when it is first sent, because each new call of a
+   * the server would reject them with `notInRoom`. A call gets its id when it is first sent, because each new call of a
    * session, a login too, needs a higher one than those before.
    *
    * @param {number} now

@@ -269,7 +269,7 @@ export class ClientCore {
     if (frame.id === this.#loginID) {
       if (this.state === 'loggingIn') this.#loginReply(frame, now);
     } else if (frame.id === this.#renewalID) {
-      // The close frame that follows a refusal decides what becomes of the connection.
+      // The close frame that follows a rejection decides what becomes of the connection.
       if (frame.error) this.#link.tokens.failed(now);
       this.#events([frame.error ? { kind: 'renewalFailed', error: frame.error } : { kind: 'renewed' }]);
     } else if (frame.id === this.#pingID) {
@@ -286,7 +286,7 @@ export class ClientCore {
 
   /**
    * Takes the reply to a join, a leave or an end of a live that has timed out already. A late leave or end is applied. A
-   * late join is undone: its caller was told of a failure, and the server would refuse to let the user join another live.
+   * late join is undone: its caller got an error, and the server would reject a join of another live.
    *
    * @param {import('./frames.js').ReplyFrame} frame
    * @param {number} now
@@ -308,7 +308,7 @@ export class ClientCore {
    * @param {number} now
    */
   #loginReply({ error, result }, now) {
-    if (error) return this.#loginRefused(error, now);
+    if (error) return this.#loginRejected(error, now);
     if (result?.kind === 'resumed') this.#events(this.#membership.resumed(result.body));
     else if (result?.kind === 'loggedIn') {
       this.#membership.noticesFrom(text(result.body.notices, 'notices', ''));
@@ -324,7 +324,7 @@ export class ClientCore {
    * @param {PlazaError} error
    * @param {number} now
    */
-  #loginRefused(error, now) {
+  #loginRejected(error, now) {
     const { live } = this.#membership;
     const meaning = loginVerdict(error, live !== undefined);
     if (meaning.verdict === 'closed') return this.#link.lost(meaning.code, now, error);

@@ -2,7 +2,7 @@
 import { array, badFrame, bool, isObject, kinded, object, text, whole } from './read.js';
 import { PlazaError, plazaError } from './errors.js';
 
-/** The size in characters beyond which a server's frame is refused: 4 MiB (PROTOCOL.md, section 12). */
+/** The size in characters beyond which a server's frame is rejected: 4 MiB (PROTOCOL.md, section 12). */
 export const maxFrameLength = 4 << 20;
 
 /**

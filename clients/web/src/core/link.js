@@ -212,7 +212,7 @@ export class Link {
    */
   lost(code, now, error, atLeast = 0) {
     const isTokenFault = code === CloseCode.tokenExpired || code === CloseCode.tokenRefused;
-    if (isTokenFault ? !this.tokens.refused() : !allowsReconnect(code)) {
+    if (isTokenFault ? !this.tokens.rejected() : !allowsReconnect(code)) {
       return this.end(code, error ?? plazaError('failed', `the connection ended with code ${code}`), true);
     }
     if (error) this.#owner.act({ type: 'disconnect', code: CloseCode.normal });

@@ -65,8 +65,8 @@ export class TokenKeeper {
   #lead = 0;
   #share = 0;
   #failures = 0;
-  /** Whether a token was refused since the last login; a second refusal is final. */
-  #wasRefused = false;
+  /** Whether a token was rejected since the last login; a second rejection is final. */
+  #wasRejected = false;
 
   /**
    * @param {boolean} hasProvider
@@ -150,17 +150,17 @@ export class TokenKeeper {
 
   /** A login has succeeded. */
   accepted() {
-    this.#wasRefused = false;
+    this.#wasRejected = false;
   }
 
   /**
-   * The server has refused the token, or it has ended.
+   * The server has rejected the token, or it has ended.
    *
    * @returns {boolean} whether another one may be tried
    */
-  refused() {
-    if (!this.#hasProvider || this.#wasRefused) return false;
-    this.#wasRefused = true;
+  rejected() {
+    if (!this.#hasProvider || this.#wasRejected) return false;
+    this.#wasRejected = true;
     this.text = undefined;
     return true;
   }

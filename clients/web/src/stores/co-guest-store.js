@@ -96,7 +96,7 @@ export class CoGuestStore extends LiveStore {
    * @throws {import('../core/errors.js').PlazaError} `notMember`, `userAlreadyOnSeat`, `requestConflict`, `noPermission`
    */
   async inviteToSeat({ userID, seatIndex = -1, timeout, extraInfo }) {
-    // A refused invitation does not end an earlier one of the same viewer, which is open still.
+    // A rejected invitation does not end an earlier one of the same viewer, which is open still.
     const isNew = !this.session.statesOf(this.liveID).coGuest.invitees.some((user) => user.userID === userID);
     // The viewer's answer may come before the reply to the call, if the connection is lost meanwhile.
     this.session.local(this.liveID, 'local.invited', { user: userID });

@@ -60,7 +60,7 @@ export class CoHostStore extends LiveStore {
    *   `wrongRoomKind`, `connectionTooFrequent`, `overLimit`, `needsOwner`
    */
   async requestHostConnection({ targetHost, layoutTemplate, timeout, extraInfo }) {
-    // A refused request does not end an earlier one to the same live, which is open still.
+    // A rejected request does not end an earlier one to the same live, which is open still.
     const isNew = !this.session.statesOf(this.liveID).coHost.invitees.some((host) => host.liveID === targetHost);
     this.#requested([targetHost]);
     const names = [`ownCoHost ${targetHost}`];

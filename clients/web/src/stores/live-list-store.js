@@ -86,7 +86,7 @@ export class LiveListStore extends Store {
   async createLive(info) {
     const params = { live: info.liveID, ...changesOf(info), join: true };
     const { joined } = await this.#session.call('live.create', params, info.liveID);
-    // A server that does not know `join` has created the live only, and `live.join` says why a join was refused.
+    // A server that does not know `join` has created the live only, and `live.join` says why a join was rejected.
     return joined === undefined ? this.#session.enter(info.liveID) : this.#session.entered(info.liveID);
   }
 

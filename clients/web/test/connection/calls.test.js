@@ -71,7 +71,7 @@ describe('the server\'s time', () => {
 });
 
 describe('calls', () => {
-  it('that the server would close the connection for are refused by the client', async () => {
+  it('that the server would close the connection for are rejected by the client', async () => {
     const { plaza, network } = await make();
     const { barrage } = plaza.live('concert');
     await assert.rejects(barrage.sendTextMessage({ text: 'ü'.repeat(33_000) }), { codeName: 'messageTooLong' });
@@ -132,7 +132,7 @@ describe('calls', () => {
     await assert.rejects(plaza.call('like.send', { live: 'l' }), { codeName: 'notLoggedIn' });
   });
 
-  it('beyond 1,000 that wait are refused', async () => {
+  it('beyond 1,000 that wait are rejected', async () => {
     const { plaza, network } = await make();
     network.socket.end(1006);
     const calls = Array.from({ length: 1001 }, () => plaza.call('like.send', { live: 'l' }, 'l').catch((error) => error.codeName));

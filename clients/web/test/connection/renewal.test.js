@@ -230,7 +230,7 @@ describe('tokens', () => {
     assert.deepEqual(run.events, []);
   });
 
-  it('that are refused twice end the login', async () => {
+  it('that are rejected twice end the login', async () => {
     const run = make();
     await run.login();
     run.network.socket.end(4100);
@@ -242,7 +242,7 @@ describe('tokens', () => {
     assert.deepEqual(run.events, ['loginExpired', 'connectionEnded']);
   });
 
-  it('that are refused again after a login are asked for again', async () => {
+  it('that are rejected again after a login are asked for again', async () => {
     const run = make();
     await run.login();
     for (let turn = 2; turn < 5; turn += 1) {

@@ -70,7 +70,7 @@ describe('frames', () => {
     assert.ok(tried > 2000, `${tried}`);
   });
 
-  it('that are too long are refused before they are parsed', () => {
+  it('that are too long are rejected before they are parsed', () => {
     assert.throws(() => parseFrame(`"${'x'.repeat(maxFrameLength)}"`), { codeName: 'badFrame' });
   });
 

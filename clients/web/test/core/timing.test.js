@@ -79,19 +79,19 @@ describe('the renewal of a token', () => {
     assert.equal(alone.renewAt, Infinity);
   });
 
-  it('tries another token once after a refusal', () => {
+  it('tries another token once after a rejection', () => {
     const keeper = new TokenKeeper(true, () => 0.5);
     keeper.use({ text: 't', left: 100_000 }, 0);
     assert.equal(keeper.needsNew(0), false);
-    assert.equal(keeper.refused(), true);
+    assert.equal(keeper.rejected(), true);
     assert.equal(keeper.needsNew(0), true);
     keeper.use({ text: 'u', left: 100_000 }, 0);
-    assert.equal(keeper.refused(), false);
+    assert.equal(keeper.rejected(), false);
     keeper.accepted();
-    assert.equal(keeper.refused(), true);
+    assert.equal(keeper.rejected(), true);
     const alone = new TokenKeeper(false, () => 0.5);
     alone.use({ text: 't', left: 1 }, 0);
-    assert.equal(alone.refused(), false);
+    assert.equal(alone.rejected(), false);
     assert.equal(alone.needsNew(1e9), false);
   });
 });

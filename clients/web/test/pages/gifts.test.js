@@ -161,7 +161,7 @@ function sheet({ usableGifts = [], isGiftEnabled = true } = {}) {
 
 const click = (element) => element.dispatchEvent(new Event('click'));
 
-test('a gift is sent once, however often the button is pressed, and again after a refusal', async () => {
+test('a gift is sent once, however often the button is pressed, and again after a rejection', async () => {
   const { asked, sent, failed, button } = sheet();
   asked[0].answer();
   await settle();

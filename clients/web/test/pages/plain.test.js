@@ -42,7 +42,7 @@ test('bytes are counted as the limits of the server count them', () => {
   assert.deepEqual(['"', 'a\\b'].map((text) => byteCount(text, { isPlain: false })), [1, 3]);
 });
 
-test('a field says what is wrong with its text, first of all what the server would refuse', () => {
+test('a field says what is wrong with its text, first of all what the server would reject', () => {
   const said = (value, options) => {
     const input = Object.assign(new EventTarget(), { value, setCustomValidity: (text) => { input.text = text; } });
     limitBytes(input, 9, options).dispatchEvent(new Event('input'));

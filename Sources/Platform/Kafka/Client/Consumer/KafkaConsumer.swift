@@ -85,7 +85,7 @@ package final class KafkaConsumer {
     ///   - timeout: how long to wait for the first record; zero does not wait.
     ///   - records: the array to which the records are appended.
     /// - Returns: the partition ends that were reached, errors, and whether there was a rebalance or a wake-up.
-    /// - Throws: errors that make the consumer unusable, such as `sessionRefused` or `closed`.
+    /// - Throws: errors that make the consumer unusable, such as `sessionTimeoutRejected` or `closed`.
     package func poll(max: Int, timeout: Duration, into records: inout [IncomingRecord]) throws(KafkaError)
         -> PollOutcome
     {
@@ -165,9 +165,9 @@ package final class KafkaConsumer {
             if error.isFatal { throw error }
             outcome.partitionErrors[partition] = error
         case .failed(let error):
-            // `sessionRefused`: without this throw librdkafka would propose the refused session timeout again and
-            // again.
-            if error.isFatal || error.kind == .sessionRefused { throw error }
+            // `sessionTimeoutRejected`: without this throw librdkafka would propose the rejected session timeout again
+            // and again.
+            if error.isFatal || error.kind == .sessionTimeoutRejected { throw error }
             outcome.errors.append(error)
             self.settings.onError?(error)
         case .statistics(let statistics):

@@ -30,8 +30,8 @@ extension KafkaError {
             if isFatal {
                 kind = .fatal
             } else if requiresAbort {
-                // A refusal keeps its kind, so that after the abort the caller knows that a record was refused.
-                if !kind.isRefusal { kind = .abortRequired }
+                // A rejection keeps its kind, so that after the abort the caller knows that a record was rejected.
+                if !kind.isRejection { kind = .abortRequired }
             } else if isRetriable, kind != .timedOut, kind != .brokerDown {
                 kind = .retriable
             }
@@ -79,7 +79,7 @@ extension KafkaError.Kind {
             RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
             self = .unsupported
         case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
-            self = .sessionRefused
+            self = .sessionTimeoutRejected
         case RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
             RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM, RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
             self = .authenticationFailed

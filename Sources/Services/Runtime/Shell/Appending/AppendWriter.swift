@@ -11,7 +11,7 @@ internal import PlazaModel
 /// writes. A batch is written to the feed partition with the same number as the inbox partition. When the outcome of a
 /// write is unknown, the shell's session ends; the next session reads back which records were written.
 ///
-/// All records of a batch are in one request, so the broker stores all or none of them. If it refused the first of two
+/// All records of a batch are in one request, so the broker stores all or none of them. If it rejected the first of two
 /// requests, it could store the second one: it accepts any sequence number of a producer that has not yet written to
 /// the partition. The second request would then commit a batch whose first records are missing.
 final class AppendWriter {
@@ -55,7 +55,7 @@ final class AppendWriter {
     /// The delivery reports of the append in progress.
     private struct DeliveryReports {
         var error: KafkaError?
-        var refusedRecords = RefusedRecords()
+        var rejectedRecords = RejectedRecords()
         /// The last offset that was written to each partition.
         var lastOffsets: [Int32: Int64] = [:]
     }
@@ -84,7 +84,7 @@ final class AppendWriter {
                 reports.lastOffsets[delivery.partition] = max(
                     reports.lastOffsets[delivery.partition] ?? 0, delivery.offset)
                 if let error = delivery.error { reports.error = error }
-                reports.refusedRecords.add(delivery)
+                reports.rejectedRecords.add(delivery)
             }
         }
         metrics.exportQueueDepth(of: self.producer, as: "\(machine)-append")
@@ -116,8 +116,8 @@ final class AppendWriter {
     /// - Parameter batches: batches for which `fitsOneRequest` is true.
     /// - Returns: the last offset that was written to each partition.
     /// - Throws: a fatal error after any failure, because it is then unknown which records were written. If a record
-    ///   was refused, the error is the reason (`RefusedRecords.reason`); otherwise it is `unanswered`. The next session
-    ///   begins with a transaction, in which the shell finds the input of a refused record.
+    ///   was rejected, the error is the reason (`RejectedRecords.reason`); otherwise it is `unanswered`. The next
+    ///   session begins with a transaction, in which the shell finds the input of a rejected record.
     func append(_ batches: consuming [PartitionBatch]) throws(KafkaError) -> [Int32: Int64] {
         self.beganAt.withLock { $0 = MonotonicClock.now }
         defer { self.beganAt.withLock { $0 = nil } }
@@ -142,10 +142,10 @@ final class AppendWriter {
             return reports.lastOffsets
         } catch {
             // The delivery reports are more specific than `error`, which may be only the timeout of the flush.
-            let refusal = self.reports.withLock { $0.refusedRecords.reason } ?? (error.isRefusal ? error : nil)
-            if var refusal {
-                refusal.isFatal = true
-                throw refusal
+            let rejection = self.reports.withLock { $0.rejectedRecords.reason } ?? (error.isRejection ? error : nil)
+            if var rejection {
+                rejection.isFatal = true
+                throw rejection
             }
             throw KafkaError(
                 .unanswered, "A batch may have been appended in part: \(error.description)", codeName: error.codeName,

@@ -104,7 +104,8 @@ package final class ConsumerLoop: Sendable {
         case .retriable, .timedOut, .brokerDown, .unknownTopic:
             if isStarting { log.info(message, detail) } else { log.warning(message, detail) }
         case .queueFull, .fenced, .abortRequired, .fatal, .unanswered, .messageTooLarge, .invalidRecord, .unsupported,
-            .sessionRefused, .authenticationFailed, .tlsFailed, .accessDenied, .invalidConfiguration, .closed, .other:
+            .sessionTimeoutRejected, .authenticationFailed, .tlsFailed, .accessDenied, .invalidConfiguration, .closed,
+            .other:
             log.error(message, detail)
         }
     }

@@ -27,7 +27,7 @@ package struct KafkaClientMetrics: Sendable {
         return settings
     }
 
-    /// The counter of the records that a producer's full queue refused, with the label `writer`; the caller increments
+    /// The counter of the records that a producer's full queue rejected, with the label `writer`; the caller increments
     /// it.
     package func drops(of writer: String) -> Counter {
         self.registry.counter(

@@ -6,9 +6,9 @@ package import Observability
 
 /// The session timeout with which this process joins its consumer groups: the shortest one that the brokers accept.
 ///
-/// A broker refuses a timeout below its `group.min.session.timeout.ms`, which is 6000 by default. The process may not
+/// A broker rejects a timeout below its `group.min.session.timeout.ms`, which is 6000 by default. The process may not
 /// be authorized to read that setting, so it tries increasing timeouts. All consumers of a process share the result, so
-/// that no consumer requests a timeout that was already refused.
+/// that no consumer requests a timeout that was already rejected.
 package final class GroupSessionTimeout: Sendable {
     /// The timeouts, tried in this order; the second is the broker's default minimum.
     static let steps: [Duration] = [.seconds(2), .seconds(6), .seconds(10), .seconds(30), .seconds(60)]
@@ -26,14 +26,14 @@ package final class GroupSessionTimeout: Sendable {
     /// The timeout that the next consumer must request.
     package var timeout: Duration { self.current.withLock { $0 } }
 
-    /// Raises the timeout if `error` says that the broker refused `requested`.
+    /// Raises the timeout if `error` says that the broker rejected `requested`.
     ///
-    /// The first refusal of each timeout is logged, with the broker setting to change. There is no timeout after the
+    /// The first rejection of each timeout is logged, with the broker setting to change. There is no timeout after the
     /// last one of `steps`.
     ///
     /// - Returns: whether the caller must retry at once with the new `timeout`.
-    package func raiseIfRefused(_ error: any Error, requested: Duration, log: Log) -> Bool {
-        guard (error as? KafkaError)?.kind == .sessionRefused else { return false }
+    package func raiseIfRejected(_ error: any Error, requested: Duration, log: Log) -> Bool {
+        guard (error as? KafkaError)?.kind == .sessionTimeoutRejected else { return false }
         let (next, isFirst) = self.current.withLock { current in
             // If another consumer has already raised the timeout, this one only retries.
             guard current == requested else { return (current, false) }

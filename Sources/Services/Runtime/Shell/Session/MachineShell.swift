@@ -69,7 +69,7 @@ package final class MachineShell: Sendable {
                 defer { session.close() }
                 try session.run()
             } catch {
-                if self.settings.sessionTimeout.raiseIfRefused(error, requested: sessionTimeout, log: self.log) {
+                if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
                     // The next session requests the raised timeout.
                     continue
                 }

@@ -19,7 +19,7 @@ final class ReplyProducer {
     private let producer: KafkaProducer
     /// Counts the replies that could not be queued or delivered.
     private let lostReplies: Counter
-    /// Counts the records that the producer refused because its queue was full.
+    /// Counts the records that the producer rejected because its queue was full.
     private let droppedRecords: Counter
 
     /// The delivery token of ticks and of records of attempts that are sent without waiting; replies have token 0.

@@ -211,7 +211,7 @@ extension ShellSession {
 enum InputFailure: Equatable {
     /// The records that the input causes are larger than the broker accepts.
     case tooLarge(String)
-    /// The broker refuses the content of a record that the input causes.
+    /// The broker rejects the content of a record that the input causes.
     case invalid(String)
     /// The processor rejects the input.
     case rejected(String)
@@ -220,7 +220,7 @@ enum InputFailure: Equatable {
 
     /// The failure that an error stands for; nil if the batch's content did not cause the error.
     ///
-    /// If the broker denies access or a topic refuses every record, the result is nil, too: no input is at fault. The
+    /// If the broker denies access or a topic rejects every record, the result is nil, too: no input is at fault. The
     /// partition waits, and its service is unhealthy, until an operator has corrected the deployment.
     init?(_ error: any Error) {
         switch error {

@@ -22,7 +22,7 @@ final class NonTransactionalWriter: BatchWriter {
     private struct Failures {
         /// The error of the last failed delivery; nil if there is none.
         var lastError: KafkaError?
-        var refusedRecords = RefusedRecords()
+        var rejectedRecords = RejectedRecords()
     }
 
     /// The last value of each key of a compacted partition.
@@ -38,7 +38,7 @@ final class NonTransactionalWriter: BatchWriter {
             guard let error = delivery.error else { return }
             failures.withLock { failures in
                 failures.lastError = error
-                failures.refusedRecords.add(delivery)
+                failures.rejectedRecords.add(delivery)
             }
         }
         self.stateTopic = state
@@ -56,7 +56,7 @@ final class NonTransactionalWriter: BatchWriter {
         try self.rewriteLargePartitions()
         try self.producer.flush(timeout: .seconds(5))
         let failures = self.failures.withLock { $0 }
-        if let error = failures.refusedRecords.reason ?? failures.lastError { throw error }
+        if let error = failures.rejectedRecords.reason ?? failures.lastError { throw error }
         try consumer.commit(batch.offsets)
     }
 

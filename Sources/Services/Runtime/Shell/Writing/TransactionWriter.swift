@@ -12,7 +12,7 @@ internal import PlazaModel
 /// A delayed request to end a transaction ends whichever transaction of the producer's epoch is open when the request
 /// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a
 /// transaction whose end may have been requested twice, the next transaction therefore begins with a new epoch
-/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`). If the broker refused records of a transaction, the
+/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`). If the broker rejected records of a transaction, the
 /// next transaction begins with a new epoch, too.
 final class TransactionWriter: BatchWriter {
     /// If the end of a transaction takes at least this time, its request may have been repeated.
@@ -36,10 +36,10 @@ final class TransactionWriter: BatchWriter {
     private let timeout: Milliseconds
     /// The number of failed connections to brokers; librdkafka repeats a request whose connection failed.
     private let connectionErrors: Locked<Int>
-    /// The records that a broker refused since the last transaction began.
-    private let refusedRecords = Locked(RefusedRecords())
+    /// The records that a broker rejected since the last transaction began.
+    private let rejectedRecords = Locked(RejectedRecords())
     /// Whether the next transaction needs a new epoch, because since the current epoch began an end may have been
-    /// requested twice or records were refused.
+    /// requested twice or records were rejected.
     private var needsNewEpoch = false
 
     init(
@@ -57,16 +57,16 @@ final class TransactionWriter: BatchWriter {
         self.connectionErrors = connectionErrors
         self.timeout = timeout
         self.stateTopic = state
-        self.producer = try Self.makeProducer(settings, transactionalID, self.refusedRecords)
+        self.producer = try Self.makeProducer(settings, transactionalID, self.rejectedRecords)
     }
 
     private static func makeProducer(
-        _ settings: KafkaSettings, _ transactionalID: String, _ refusedRecords: Locked<RefusedRecords>
+        _ settings: KafkaSettings, _ transactionalID: String, _ rejectedRecords: Locked<RejectedRecords>
     ) throws(KafkaError) -> KafkaProducer {
         // The delivery reports also wake the flush inside the commit at once. A transaction then takes 4.5 ms instead
         // of 14 ms.
         try KafkaProducer(settings, transactionalID: transactionalID, transactionTimeout: .seconds(2)) { delivery in
-            if delivery.error != nil { refusedRecords.withLock { $0.add(delivery) } }
+            if delivery.error != nil { rejectedRecords.withLock { $0.add(delivery) } }
         }
     }
 
@@ -78,12 +78,12 @@ final class TransactionWriter: BatchWriter {
     ///
     /// - Throws: `unanswered` when the commit or the abort was not answered. The outcome is then unknown. librdkafka
     ///   accepts only a repetition of the unanswered call, so only `prepare` of a new producer ends the transaction.
-    ///   After any other error nothing of the batch was written, and the next batch may begin. If the broker refused
-    ///   records, the error is `RefusedRecords.reason`. If the batch is larger than the producer's queue, it is
+    ///   After any other error nothing of the batch was written, and the next batch may begin. If the broker rejected
+    ///   records, the error is `RejectedRecords.reason`. If the batch is larger than the producer's queue, it is
     ///   `messageTooLarge`.
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
         if self.needsNewEpoch { try self.renewEpoch() }
-        self.refusedRecords.withLock { $0 = RefusedRecords() }
+        self.rejectedRecords.withLock { $0 = RejectedRecords() }
         do {
             try self.producer.beginTransaction()
             // The offsets are sent before the first record. While the broker still writes the markers of the last
@@ -112,7 +112,7 @@ final class TransactionWriter: BatchWriter {
 
     /// Aborts the open transaction, unless the error makes that impossible.
     ///
-    /// - Returns: the error for the caller to throw: why the broker refused records, or else `error`.
+    /// - Returns: the error for the caller to throw: why the broker rejected records, or else `error`.
     /// - Throws: `unanswered` when the abort was not answered.
     private func abort(after error: KafkaError) throws(KafkaError) -> KafkaError {
         if error.isFatal || error.kind == .fenced { return error }
@@ -120,11 +120,11 @@ final class TransactionWriter: BatchWriter {
             try self.producer.abortTransaction(timeout: Self.callTimeout)
         }
         // The abort waits for all delivery reports.
-        guard let refusal = self.refusedRecords.withLock({ $0.reason }) else { return error }
-        // librdkafka has counted the refused records, but the broker has not. The broker would therefore reject the
+        guard let rejection = self.rejectedRecords.withLock({ $0.reason }) else { return error }
+        // librdkafka has counted the rejected records, but the broker has not. The broker would therefore reject the
         // next record of the same partition and epoch, because its sequence number leaves a gap.
         self.needsNewEpoch = true
-        return refusal
+        return rejection
     }
 
     /// Ends the open transaction, and records whether the request may have been sent twice.
@@ -154,7 +154,7 @@ final class TransactionWriter: BatchWriter {
     /// Replaces the producer by a producer with the next epoch; the broker then rejects delayed requests of the old
     /// producer.
     private func renewEpoch() throws(KafkaError) {
-        let producer = try Self.makeProducer(self.settings, self.transactionalID, self.refusedRecords)
+        let producer = try Self.makeProducer(self.settings, self.transactionalID, self.rejectedRecords)
         try self.retrying { () throws(KafkaError) in try producer.initTransactions(timeout: Self.callTimeout) }
         self.producer.close(timeout: .zero)
         self.producer = producer

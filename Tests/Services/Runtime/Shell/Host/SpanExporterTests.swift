@@ -75,7 +75,7 @@ import Testing
         #expect(Self.spanCount("failed", metrics) == 11 && Self.spanCount("sent", metrics) == 0)
     }
 
-    @Test func `a batch that the collector refuses counts as failed, and the next batch is sent`() async throws {
+    @Test func `a batch that the collector rejects counts as failed, and the next batch is sent`() async throws {
         let collector = try RecordingReceiver { index, _ in .answer(index == 0 ? 503 : 200, "") }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)

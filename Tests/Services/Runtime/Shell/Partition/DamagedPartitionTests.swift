@@ -50,7 +50,7 @@ import Testing
         #expect(shell.damagedPartitions == 1)
         #expect(shell.stop())
 
-        // The repair commits an offset for the group while the group has no members. The in-memory broker refuses
+        // The repair commits an offset for the group while the group has no members. The in-memory broker rejects
         // such a commit for a group that had members before.
         guard harness.kafkaMode == .full else { return }
         // The repair of docs/OPERATING.md, section 5.18.

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `I7 a batch that is refused because of one partition loses no input of another`() async {
+    @Test func `I7 a batch that is rejected because of one partition loses no input of another`() async {
         await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
             let harness = try ShellHarness(kafkaMode)
             // One live in each of two partitions.
@@ -70,11 +70,11 @@ import Testing
             let second = try #require(
                 lives.first { harness.partition(of: $0, .barrageInbox) != harness.partition(of: first, .barrageInbox) })
             // All inputs are there before the shell starts, so that it polls those of both partitions together.
-            for text in ["1", "refused", "2", "3"] {
+            for text in ["1", "rejected", "2", "3"] {
                 for live in [first, second] { try harness.sendText(text, in: live) }
             }
             try harness.flush()
-            let shell = harness.startShell("one", makeProcessor: { RefusingProcessor($0) })
+            let shell = harness.startShell("one", makeProcessor: { RejectingProcessor($0) })
             let numbers = try harness.readItemNumbers(of: [first, second]) { found in
                 [first, second].allSatisfy { found[$0]?.contains(3) ?? false }
             }

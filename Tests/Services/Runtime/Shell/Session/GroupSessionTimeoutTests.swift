@@ -10,15 +10,15 @@ import Testing
 /// Tests of the search for the shortest consumer session timeout that the brokers accept: 2, 6, 10, 30, then 60 s.
 @Suite(.serialized) struct GroupSessionTimeoutTests {
     /// The error with which a broker rejects a timeout below its `group.min.session.timeout.ms`.
-    private static let rejection = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")
+    private static let rejection = KafkaError(.sessionTimeoutRejected, "", codeName: "INVALID_SESSION_TIMEOUT")
 
     @Test func `after a rejection the timeout is raised from 2 s to 6 s, and one warning names the brokers' setting`() {
         let lines = LogLines()
         let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
-        #expect(sessionTimeout.raiseIfRefused(Self.rejection, requested: .seconds(2), log: lines.log))
+        #expect(sessionTimeout.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
         #expect(sessionTimeout.timeout == .seconds(6))
         // Another consumer had requested 2 s, too. It must use the raised timeout, which is not raised again.
-        #expect(sessionTimeout.raiseIfRefused(Self.rejection, requested: .seconds(2), log: lines.log))
+        #expect(sessionTimeout.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
         #expect(sessionTimeout.timeout == .seconds(6))
         #expect(lines.all.count == 1)
         #expect(lines.all.allSatisfy { $0.contains("group.min.session.timeout.ms") && $0.contains("6000 ms") })
@@ -30,7 +30,7 @@ import Testing
         var requested: [Duration] = [.seconds(2)]
         // `requested.count < 20` ends the loop if the timeout is raised without end.
         while requested.count < 20,
-            sessionTimeout.raiseIfRefused(Self.rejection, requested: sessionTimeout.timeout, log: lines.log)
+            sessionTimeout.raiseIfRejected(Self.rejection, requested: sessionTimeout.timeout, log: lines.log)
         {
             requested.append(sessionTimeout.timeout)
         }
@@ -43,7 +43,7 @@ import Testing
         let lines = LogLines()
         let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
         for kind in [KafkaError.Kind.timedOut, .brokerDown, .fenced, .other] {
-            #expect(!sessionTimeout.raiseIfRefused(KafkaError(kind, ""), requested: .seconds(2), log: lines.log))
+            #expect(!sessionTimeout.raiseIfRejected(KafkaError(kind, ""), requested: .seconds(2), log: lines.log))
         }
         #expect(sessionTimeout.timeout == .seconds(2) && lines.all.isEmpty)
     }

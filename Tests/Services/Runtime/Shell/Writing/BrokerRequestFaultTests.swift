@@ -131,14 +131,14 @@ struct RequestFault: Sendable, CustomStringConvertible {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `I16 the error of a transaction says why the broker refused a record, and the next one succeeds`() async {
-        // The broker refuses a record of this size with this code, and the error has this kind. A topic that refuses
+    func `I16 the error of a transaction says why the broker rejected a record, and the next one succeeds`() async {
+        // The broker rejects a record of this size with this code, and the error has this kind. A topic that rejects
         // even 100 bytes as too large is configured wrongly.
-        let refusals: [(code: RequestFault.Code, bytes: Int, kind: KafkaError.Kind)] = [
+        let rejections: [(code: RequestFault.Code, bytes: Int, kind: KafkaError.Kind)] = [
             (.messageTooLarge, 40_000, .messageTooLarge), (.messageTooLarge, 100, .invalidConfiguration),
             (.invalidRecord, 100, .invalidRecord), (.topicAuthorizationFailed, 40_000, .accessDenied),
         ]
-        await ConcurrentCase.runBlocking(refusals) { code, bytes, kind in
+        await ConcurrentCase.runBlocking(rejections) { code, bytes, kind in
             let fixture = try WriterFixture()
             let writer = try fixture.makeWriter()
             try writer.prepare()

@@ -63,7 +63,7 @@ import Testing
             proxy.forward(to: try #require(kafka.bootstrap.split(separator: ":").last.flatMap { UInt16($0) }))
             let settings = KafkaSettings(brokers: "127.0.0.1:\(proxy.port)", clientID: "late") { _, _, _ in }
             let topics = PlazaTopic.allCases.map { topic in
-                // The broker refuses records of more than 1000 bytes in the topic `replies`.
+                // The broker rejects records of more than 1000 bytes in the topic `replies`.
                 TopicSpec(
                     name: topic.rawValue, partitions: 1,
                     config: topic == .replies ? ["max.message.bytes": "1000"] : [:])

@@ -85,7 +85,7 @@ function step(state, { type, body }, { selfID, states, emit, isCovered }) {
       return { ...state, messageBannedUserList: isDisable ? [...others, audience] : others };
     }
     case 'local.selfMuted': {
-      // The client does not know yet that its user is muted: the server has refused a message.
+      // The client does not know yet that its user is muted: the server has rejected a message.
       const others = without(state.messageBannedUserList, selfID);
       return { ...state, messageBannedUserList: [...others, bareUser(selfID)] };
     }

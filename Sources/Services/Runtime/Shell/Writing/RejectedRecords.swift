@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KafkaClient
 
-/// The records of a batch that a broker refused.
+/// The records of a batch that a broker rejected.
 ///
-/// Only the delivery reports say why a record was refused. The error of a failed transaction says only that records
+/// Only the delivery reports say why a record was rejected. The error of a failed transaction says only that records
 /// were not delivered.
-struct RefusedRecords: Sendable {
+struct RejectedRecords: Sendable {
     /// A topic that is configured as documented accepts this many bytes at once, with a large margin.
     ///
-    /// A topic that refuses fewer bytes as too large would refuse almost every record. That is a fault of the
+    /// A topic that rejects fewer bytes as too large would reject almost every record. That is a fault of the
     /// deployment, so no input may be set aside for it.
     static let alwaysAcceptedBytes = 16 * 1024
 
-    /// The first refusal.
+    /// The first rejection.
     private var first: DeliveryReport?
-    /// The size of all records of the same topic that were refused for the same reason.
+    /// The size of all records of the same topic that were rejected for the same reason.
     ///
     /// A broker compares its limit with the size of a request's whole batch for a partition, not with each record.
     private var bytes = 0
 
     /// Adds the delivery report of a record.
     mutating func add(_ delivery: DeliveryReport) {
-        guard let error = delivery.error, error.isRefusal else { return }
+        guard let error = delivery.error, error.isRejection else { return }
         let first = self.first ?? delivery
         if first.topic == delivery.topic, first.error?.kind == error.kind { self.bytes += delivery.bytes }
         self.first = first
     }
 
-    /// Why the records were refused; nil if none was.
+    /// Why the records were rejected; nil if none was.
     ///
     /// The kind is `messageTooLarge` or `invalidRecord` if the content of the records is the reason, and `accessDenied`
     /// or `invalidConfiguration` if the deployment is.

@@ -5,18 +5,18 @@ import TallyMachine
 
 @testable import ServiceShell
 
-/// The tally machine's processor, which refuses a batch with the text "refused", as presence does when Redis answers
+/// The tally machine's processor, which rejects a batch with the text "rejected", as presence does when Redis answers
 /// with an error.
-final class RefusingProcessor: PartitionProcessor {
+final class RejectingProcessor: PartitionProcessor {
     private let processor: MachineProcessor<TallyMachine>
 
     init(_ context: ProcessorContext) { self.processor = MachineProcessor(TallyMachine(), context) }
 
     func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) -> Int {
         for input in inputs {
-            guard case .record(let bytes) = input.payload, String(decoding: bytes, as: UTF8.self).contains("refused")
+            guard case .record(let bytes) = input.payload, String(decoding: bytes, as: UTF8.self).contains("rejected")
             else { continue }
-            throw .rejected("an input is refused")
+            throw .rejected("an input is rejected")
         }
         return self.processor.process(inputs, effects: &effects)
     }

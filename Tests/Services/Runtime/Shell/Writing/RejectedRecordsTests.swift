@@ -10,11 +10,11 @@ import Testing
 @testable import KafkaClient
 @testable import ServiceShell
 
-/// Tests of whether the input is at fault when the broker refuses records that were written for it.
+/// Tests of whether the input is at fault when the broker rejects records that were written for it.
 ///
 /// The input is at fault if its record is too large or invalid. Then it is set aside. The deployment is at fault if a
-/// topic refuses small records, too.
-@Suite struct RefusedRecordsTests {
+/// topic rejects small records, too.
+@Suite struct RejectedRecordsTests {
     /// The report about a record that failed with an error of this kind, or was delivered if the kind is nil.
     private static func delivery(_ kind: KafkaError.Kind?, _ topic: String = "room.feed", bytes: Int = 100)
         -> DeliveryReport
@@ -24,45 +24,45 @@ import Testing
             error: kind.map { KafkaError($0, "the reason") })
     }
 
-    /// The reason for the refusal in these deliveries; nil if the broker has refused none of the records.
-    private static func refusal(_ deliveries: [DeliveryReport]) -> KafkaError? {
-        var records = RefusedRecords()
+    /// The reason for the rejection in these deliveries; nil if the broker has rejected none of the records.
+    private static func rejection(_ deliveries: [DeliveryReport]) -> KafkaError? {
+        var records = RejectedRecords()
         for delivery in deliveries { records.add(delivery) }
         return records.reason
     }
 
-    @Test func `deliveries that failed for other reasons, or did not fail, are not a refusal`() {
-        #expect(Self.refusal([]) == nil)
-        #expect(Self.refusal([Self.delivery(nil), Self.delivery(.timedOut), Self.delivery(.other)]) == nil)
+    @Test func `deliveries that failed for other reasons, or did not fail, are not a rejection`() {
+        #expect(Self.rejection([]) == nil)
+        #expect(Self.rejection([Self.delivery(nil), Self.delivery(.timedOut), Self.delivery(.other)]) == nil)
     }
 
-    @Test func `I16 a large record that is refused as too large is the fault of its input`() {
-        let error = Self.refusal([
-            Self.delivery(.other), Self.delivery(.messageTooLarge, bytes: RefusedRecords.alwaysAcceptedBytes + 1),
+    @Test func `I16 a large record that is rejected as too large is the fault of its input`() {
+        let error = Self.rejection([
+            Self.delivery(.other), Self.delivery(.messageTooLarge, bytes: RejectedRecords.alwaysAcceptedBytes + 1),
         ])
         #expect(error?.kind == .messageTooLarge)
         #expect(error.flatMap { InputFailure($0) }?.replyCode == .overLimit)
         #expect(error?.message.contains("room.feed") == true, "the message names the topic")
     }
 
-    @Test func `I16 many small records that are refused as one too large batch are the fault of their inputs`() {
+    @Test func `I16 many small records that are rejected as one too large batch are the fault of their inputs`() {
         // 200 records of 100 bytes are 20,000 bytes, which is more than `alwaysAcceptedBytes`, 16,384.
         let batch = (0..<200).map { _ in Self.delivery(.messageTooLarge) }
-        #expect(Self.refusal(batch)?.kind == .messageTooLarge)
-        // Records of another topic are not part of the batch. The record of 100 bytes is then refused alone, so the
+        #expect(Self.rejection(batch)?.kind == .messageTooLarge)
+        // Records of another topic are not part of the batch. The record of 100 bytes is then rejected alone, so the
         // topic is configured wrongly.
         let recordsOfOtherTopic = batch.map { Self.delivery(.messageTooLarge, "replies", bytes: $0.bytes) }
-        #expect(Self.refusal([Self.delivery(.messageTooLarge)] + recordsOfOtherTopic)?.kind == .invalidConfiguration)
+        #expect(Self.rejection([Self.delivery(.messageTooLarge)] + recordsOfOtherTopic)?.kind == .invalidConfiguration)
     }
 
     @Test func `I16 an invalid record is the fault of its input`() {
-        let error = Self.refusal([Self.delivery(.invalidRecord)])
+        let error = Self.rejection([Self.delivery(.invalidRecord)])
         #expect(error.flatMap { InputFailure($0) }?.replyCode == .failed)
     }
 
     @Test(arguments: [KafkaError.Kind.accessDenied, .messageTooLarge])
-    func `I16 the input is not at fault if a topic refuses even small records`(_ kind: KafkaError.Kind) {
-        let error = Self.refusal([Self.delivery(kind)])
+    func `I16 the input is not at fault if a topic rejects even small records`(_ kind: KafkaError.Kind) {
+        let error = Self.rejection([Self.delivery(kind)])
         #expect(error?.needsOperator == true)
         #expect(error.map { InputFailure($0) == nil } == true)
     }
@@ -85,7 +85,7 @@ import Testing
 ///
 /// All tests use the same group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-struct RefusingTopicTests {
+struct RejectingTopicTests {
     @Test(arguments: [false, true])
     func `I16 an input whose record is too large for one topic is set aside and answered`(
         startsBeforeInput: Bool
@@ -94,7 +94,7 @@ struct RefusingTopicTests {
             let kafka = try LiveKafka()
             defer { withExtendedLifetime(kafka) {} }
             let broker = try TopicBroker(
-                kafka, clientID: "refusing", maxMessageBytes: [.roomFeed: 100_000, .deadLetters: 100_000])
+                kafka, clientID: "rejecting", maxMessageBytes: [.roomFeed: 100_000, .deadLetters: 100_000])
             let harness = try ShellHarness(.full, on: broker)
             let lives = MachineShellTests.newLives("large", count: 3)
             // A new shell writes its first batch in a transaction. A shell that has processed a batch before the large
@@ -123,16 +123,16 @@ struct RefusingTopicTests {
         }
     }
 
-    @Test func `I8 no record of a batch is appended if the broker refuses one of them`() async throws {
+    @Test func `I8 no record of a batch is appended if the broker rejects one of them`() async throws {
         try await runOnDedicatedThread {
             let kafka = try LiveKafka()
             defer { withExtendedLifetime(kafka) {} }
             let topic = PlazaTopic.roomFeed
-            let broker = try TopicBroker(kafka, clientID: "refusing", maxMessageBytes: [topic: 100_000])
+            let broker = try TopicBroker(kafka, clientID: "rejecting", maxMessageBytes: [topic: 100_000])
             let reader = try KafkaConsumer(broker.settings)
             defer { reader.close() }
             // The broker accepts any sequence number as the first one of a new writer. If the small records followed
-            // the refused record in a second request, the broker would therefore store them. Each repetition has a
+            // the rejected record in a second request, the broker would therefore store them. Each repetition has a
             // new writer.
             for _ in 0..<20 {
                 let writer = try AppendWriter(
@@ -156,12 +156,12 @@ struct RefusingTopicTests {
         }
     }
 
-    @Test func `I16 a topic that refuses every record stops its partitions, and no input is set aside`() async throws {
+    @Test func `I16 a topic that rejects every record stops its partitions, and no input is set aside`() async throws {
         try await runOnDedicatedThread {
             let kafka = try LiveKafka()
             defer { withExtendedLifetime(kafka) {} }
             // The epoch claim of a new owner fits into 400 bytes; the item of a text of 1000 bytes does not.
-            let broker = try TopicBroker(kafka, clientID: "refusing", maxMessageBytes: [.roomFeed: 400])
+            let broker = try TopicBroker(kafka, clientID: "rejecting", maxMessageBytes: [.roomFeed: 400])
             let harness = try ShellHarness(.full, on: broker)
             let lives = MachineShellTests.newLives("all", count: 3)
             let lines = LogLines()
