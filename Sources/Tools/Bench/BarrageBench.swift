@@ -8,7 +8,7 @@ import PlazaModel
 enum BarrageBench {
     static let benchmark = Benchmark(
         name: "barrage",
-        summary: "inputs per CPU second of the fan-out's machine, by kind, spread out and in one hot room",
+        summary: "inputs per CPU second of the fan-out's machine, by kind, spread out and in one hot live",
         run: { try BarrageBench.measure() })
 
     /// The target: the minimum number of messages per CPU second, both in many lives and in one busy live.

@@ -16,8 +16,8 @@ enum LoadCommand: Subcommand {
         reader.section("Load")
         let lives = reader.int("rooms", default: 1, range: 1...1000, help: "rooms, each with an owner of its own")
         let viewers = reader.int(
-            "viewers", default: 100, range: 1...20_000, help: "viewers of each room; they also send messages")
-        let rate = reader.int("rate", default: 5, range: 1...10_000, help: "messages a second in each room")
+            "viewers", default: 100, range: 1...20_000, help: "viewers of each live; they also send messages")
+        let rate = reader.int("rate", default: 5, range: 1...10_000, help: "messages a second in each live")
         let size = reader.int("size", default: 200, range: 32...12_000, help: "bytes of a message's text")
         let seconds = reader.int(
             "seconds", default: 10, range: 1...3600, help: "seconds during which messages are sent")

@@ -69,7 +69,7 @@ enum UpCommand: Subcommand {
         options.partitions = partitions == 0 ? Self.defaultPartitions(on: options.broker) : partitions
         let budget = reader.int(
             "feed-budget", default: 0, range: 0...10_000, placeholder: "N",
-            help: "messages a second that the feed of each room of the demo app admits; 0 keeps the value in the apps "
+            help: "messages a second that the feed of each live of the demo app admits; 0 keeps the value in the apps "
                 + "file (40 in a new file)")
         options.feedBudget = budget == 0 ? nil : budget
         let lease = reader.int(

@@ -6,12 +6,12 @@ import Testing
 @Suite struct GoldenRecordTests {
     /// Rules: R3.20.
     @Test func `records of rooms match the golden file`() throws {
-        var ended = Samples.room
+        var ended = Samples.liveRecord
         ended.ended = .endedByHost
-        var endedByServer = Samples.room
+        var endedByServer = Samples.liveRecord
         endedByServer.ended = .endedByServer
         try GoldenFile(name: "rooms").expectWireFormat(
-            of: [("running", Samples.room), ("ended", ended), ("endedByServer", endedByServer)],
+            of: [("running", Samples.liveRecord), ("ended", ended), ("endedByServer", endedByServer)],
             mapFields: ["metaData"])
     }
 

@@ -84,7 +84,7 @@ enum Samples {
     static let emptyStage = StageRecord(app: Samples.app, live: Samples.live, epoch: 77, revision: 1, seats: [])
     static let count = CountRecord(
         app: Samples.app, live: Samples.live, epoch: 77, count: 3, totalViewers: 8, stale: true, at: Samples.at)
-    static let room = LiveRecord(app: Samples.app, info: Samples.info, epoch: 77, revision: 4)
+    static let liveRecord = LiveRecord(app: Samples.app, info: Samples.info, epoch: 77, revision: 4)
     static let rocket = Gift(
         giftID: "rocket", name: "Rocket", desc: "Flies", iconURL: "https://example.org/i",
         resourceURL: "https://example.org/r", level: 3, coins: 500, extensionInfo: "{\"fx\":1}",

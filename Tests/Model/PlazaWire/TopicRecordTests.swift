@@ -29,7 +29,7 @@ import Testing
             (.barrage(Self.publish), .barrageInbox, liveKey, Wire.encode(Self.publish)),
             (.seat(Self.seat), .seatInbox, liveKey, Wire.encode(Self.seat)),
             (.connection(Self.exit), .connectionInbox, "demo", Wire.encode(Self.exit)),
-            (.live(Samples.room), .rooms, liveKey, Wire.encode(Samples.room)),
+            (.live(Samples.liveRecord), .rooms, liveKey, Wire.encode(Samples.liveRecord)),
             (.liveRemoved(Samples.key), .rooms, liveKey, nil),
             (.stage(Samples.stage), .stages, liveKey, Wire.encode(Samples.stage)),
             (.stageRemoved(Samples.key), .stages, liveKey, nil),

@@ -15,7 +15,7 @@ import Tokens
 /// retry.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
     /// The parameters of calls about the live room, which no caller of these tests has joined.
-    private static let roomParams = "{\"live\":\"room\"}"
+    private static let liveParams = "{\"live\":\"room\"}"
 
     /// Calls `live.leave` until the gateway rejects the call as overloaded; `served` is the number of earlier calls.
     ///
@@ -23,7 +23,7 @@ import Tokens
     /// are served depends on the machine's speed, because the gateway admits further calls while time passes.
     private func leaveUntilOverloaded(_ client: WireClient) throws -> (served: Int, rejection: ReplyError) {
         for served in 0..<1000 {
-            if let error = try client.call("live.leave", Self.roomParams).error, error.code == .overloaded {
+            if let error = try client.call("live.leave", Self.liveParams).error, error.code == .overloaded {
                 return (served, error)
             }
         }
@@ -135,7 +135,7 @@ import Tokens
         #expect(rejection?.code == .overloaded && (rejection?.retryAfter ?? 0) >= 250)
         #expect(cluster.refusalCount(.readTime) == 1)
         for _ in 0..<50 {
-            #expect(try viewer.call("live.get", Self.roomParams).error == nil, "eve reads the live that she is in")
+            #expect(try viewer.call("live.get", Self.liveParams).error == nil, "eve reads the live that she is in")
         }
         // Bob is not in the live, so his reads of it end like his reads of the list. On a quick machine it takes some.
         rejection = nil
@@ -143,7 +143,7 @@ import Tokens
         #expect(rejection?.code == .overloaded, "bob is not in the live")
         #expect(try client.getsPong())
         #expect(
-            try client.call("live.leave", Self.roomParams).error?.code == .notInRoom,
+            try client.call("live.leave", Self.liveParams).error?.code == .notInRoom,
             "presence decides about the leave, which is not a read")
         let retryAt = MonotonicClock.now.milliseconds + (rejection?.retryAfter ?? 0)
         while MonotonicClock.now.milliseconds < retryAt { _ = try client.getsPong() }
@@ -189,8 +189,8 @@ import Tokens
         #expect(cluster.refusalCount(.serverConnections) == 1)
         // A list counts as 20 reads, so two lists and two other reads reach the limit of 42.
         for server in [shop, jobs] { #expect(try server.call("live.list").error == nil) }
-        for _ in 0..<2 { #expect(try shop.call("live.get", Self.roomParams).error == nil) }
-        let read = try jobs.call("live.get", Self.roomParams).error
+        for _ in 0..<2 { #expect(try shop.call("live.get", Self.liveParams).error == nil) }
+        let read = try jobs.call("live.get", Self.liveParams).error
         // At 42 reads a minute the next one is admitted after at most 60 s / 42 = 1.43 s.
         #expect(read?.code == .tooFrequent && (1...2_000).contains(read?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.serverReads) == 1)

@@ -302,7 +302,7 @@ import Tokens
         let (server, _) = try cluster.client("shop", role: .server)
         for number in 0..<5 {
             let params = #"{"live":"live\#(number)","owner":"owner\#(number)"}"#
-            #expect(try server.call("live.create", params).error == nil, "the rate is of users")
+            #expect(try server.call("live.create", params).error == nil, "the rate does not apply to an app's server")
         }
     }
 

@@ -156,7 +156,7 @@ import Testing
             "{\"id\":3,\"method\":\"barrage.sendText\",\"params\":{\"live\":\"room\",\"text\":\"hello\"}}",
             "{\"id\":4,\"method\":\"live.list\",\"params\":{\"cursor\":\"\",\"count\":20}}",
             "{\"id\":5,\"method\":\"live.create\",\"params\":{\"live\":\"mine\",\"metaData\":{\"a\":\"b\"}}}",
-            "{\"id\":6,\"method\":\"battle.score\",\"params\":{\"battle\":\"b\",\"scores\":[{\"live\":\"a\",\"score\":1}]}}",
+            #"{"id":6,"method":"battle.score","params":{"battle":"b","scores":[{"live":"a","score":1}]}}"#,
             "{\"id\":7,\"method\":\"ping\"}",
         ].map { Array($0.utf8) }
         var random = SeededRandom(seed: 20_261_121)

@@ -12,7 +12,7 @@ import Tokens
 /// `live.create` with the parameter `join`: one call creates the live and lets the owner join it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CreateAndJoinCallTests {
     private static let createAndJoin = #"{"live":"room","join":true}"#
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     /// The join in the result of a create; nil if the result has none or the create failed.
     private func joined(_ outcome: Outcome) -> JoinedLive? {
@@ -26,7 +26,7 @@ import Tokens
         let (client, _) = try cluster.client("anna")
         let joined = try #require(self.joined(try client.call("live.create", Self.createAndJoin)))
         #expect(joined.epoch == FakeCluster.epoch && joined.confirmed && joined.token != nil)
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try client.nextItemNumbers() == [1])
         let records = cluster.state.withLock { $0.records }
         let inboxRecords = records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }
@@ -71,7 +71,7 @@ import Tokens
     @Test func `when the join is rejected, the reply has the created live without a join`() throws {
         let cluster = try FakeCluster()
         // Presence rejects the join of a live that it does not know.
-        cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
+        cluster.state.withLock { _ = $0.unknownLives.insert(self.live) }
         let (client, _) = try cluster.client("anna")
         guard case .success(.live(let info, _, _, nil)) = try client.call("live.create", Self.createAndJoin) else {
             Issue.record("the live was not created, or its owner joined it")

@@ -14,7 +14,7 @@ import Tokens
 /// One reply answers a call and its repetition, so the repetition does not count for a rate. But a client may give the
 /// id to another call, or to a read that the gateway answers from memory.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct RepeatedIDTests {
-    private static let roomParams = #"{"live":"room"}"#
+    private static let liveParams = #"{"live":"room"}"#
     private static let kickParams = #"{"live":"room","user":"carol"}"#
 
     /// Rules: R12.8.
@@ -25,7 +25,7 @@ import Tokens
         cluster.state.withLock { $0.answersCalls = false }
         // A call that was forwarded, and a read that waits for an answer that several clients share; it counts itself.
         let kick = try client.begin("audience.kick", Self.kickParams)
-        let summary = try client.begin("live.summary", Self.roomParams)
+        let summary = try client.begin("live.summary", Self.liveParams)
         for id in [kick, summary] { #expect(try client.call("gift.list", id: id).error == nil) }
         // The next read is admitted after 20 s, less the time that the calls have taken.
         for (method, id) in [("gift.list", kick), ("live.get", summary)] {
@@ -48,12 +48,12 @@ import Tokens
         cluster.create("room")
         let (server, _) = try cluster.client("shop", role: .server)
         cluster.state.withLock { $0.answersCalls = false }
-        let id = try server.begin("live.end", Self.roomParams)
+        let id = try server.begin("live.end", Self.liveParams)
         for _ in 0..<3 { #expect(try server.call("gift.list", id: id).error == nil) }
         #expect(try server.call("gift.list", id: id).error?.code == .tooFrequent)
         #expect(cluster.refusalCount(.serverReads) == 1)
         // Five calls have counted: the end of the live, and four reads. A repetition of the end does not.
-        for _ in 0..<5 { try server.begin("live.end", Self.roomParams, id: id) }
+        for _ in 0..<5 { try server.begin("live.end", Self.liveParams, id: id) }
         for _ in 0..<5 { #expect(try server.call("ping").error == nil) }
         #expect(try server.call("ping").error?.code == .tooFrequent)
     }
@@ -64,7 +64,7 @@ import Tokens
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         cluster.state.withLock { $0.answersCalls = false }
-        let id = try client.begin("live.summary", Self.roomParams)
+        let id = try client.begin("live.summary", Self.liveParams)
         for _ in 0..<5 { try client.begin("audience.kick", Self.kickParams, id: id) }
         #expect(try client.getsPong())
         #expect(cluster.recordCount { $0.topic == .directoryInbox } == 0)

@@ -13,7 +13,7 @@ import Tokens
 /// same time.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SharedReadTests {
     /// The parameters of a call about the live room, such as `audience.list`.
-    private static let roomParams = #"{"live":"room"}"#
+    private static let liveParams = #"{"live":"room"}"#
 
     /// Whether a record asks for the audience list.
     private static func isList(_ record: TopicRecord) -> Bool { Self.listCaller(record) != nil }
@@ -30,7 +30,7 @@ import Tokens
         cluster.create("room")
         let clients = try (1...6).map { try cluster.viewer("user\($0)", of: "room") }
         cluster.state.withLock { $0.answersCalls = false }
-        let first = try clients[0].begin("audience.list", Self.roomParams)
+        let first = try clients[0].begin("audience.list", Self.liveParams)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
         // A call without a count asks for 200 members, so these calls make the same read as the first one.
         let laterCalls = try clients.dropFirst().map {
@@ -59,7 +59,7 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("room")
         let clients = try (1...20).map { try cluster.client("user\($0)").0 }
-        let ids = try clients.map { try $0.begin("live.summary", Self.roomParams) }
+        let ids = try clients.map { try $0.begin("live.summary", Self.liveParams) }
         for (client, id) in zip(clients, ids) {
             #expect(try client.answer(to: id) == .success(result: FakeCluster.summaryResult))
         }
@@ -74,17 +74,17 @@ import Tokens
         cluster.create("room")
         // Eve has not joined the live.
         let (eve, _) = try cluster.client("eve")
-        guard case .failure(let error) = try eve.call("audience.list", Self.roomParams) else {
+        guard case .failure(let error) = try eve.call("audience.list", Self.liveParams) else {
             Issue.record("eve got the list although she is not in the live")
             return
         }
         #expect(error.code == .notInRoom)
         let client = try cluster.viewer("bob", of: "room")
         cluster.state.withLock { $0.answersCalls = false }
-        let id = try client.begin("audience.list", Self.roomParams)
+        let id = try client.begin("audience.list", Self.liveParams)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
         cluster.state.withLock { $0.answersCalls = true }
-        guard case .success = try client.call("live.leave", Self.roomParams) else {
+        guard case .success = try client.call("live.leave", Self.liveParams) else {
             Issue.record("bob could not leave")
             return
         }
@@ -106,7 +106,7 @@ import Tokens
             #expect(try client.call("audience.list", params) == .success(result: FakeCluster.emptyAudiencePage))
         }
         let (server, _) = try cluster.client("backend", role: .server)
-        #expect(try server.call("audience.list", Self.roomParams) == .success(result: FakeCluster.emptyAudiencePage))
+        #expect(try server.call("audience.list", Self.liveParams) == .success(result: FakeCluster.emptyAudiencePage))
         // The read model does not have this live, so the gateway forwards the call to the fan-out, which answers.
         #expect(try client.call("live.summary", #"{"live":"ended"}"#) == .success(result: FakeCluster.summaryResult))
         #expect(cluster.metric("gateway_shared_asks_total") == 0)
@@ -118,11 +118,11 @@ import Tokens
         let client = try cluster.viewer("bob", of: "room")
         cluster.state.withLock { $0.answersCalls = false }
         // The call with the same id is a repetition.
-        let id = try client.begin("audience.list", Self.roomParams)
-        _ = try client.begin("audience.list", Self.roomParams, id: id)
+        let id = try client.begin("audience.list", Self.liveParams)
+        _ = try client.begin("audience.list", Self.liveParams, id: id)
         // Together with the list these are 16 open calls, the most that a session may have.
-        for _ in 1...15 { _ = try client.begin("live.summary", Self.roomParams) }
-        guard case .failure(let error) = try client.call("live.summary", Self.roomParams) else {
+        for _ in 1...15 { _ = try client.begin("live.summary", Self.liveParams) }
+        guard case .failure(let error) = try client.call("live.summary", Self.liveParams) else {
             Issue.record("a seventeenth call was accepted")
             return
         }

@@ -8,7 +8,7 @@ import Testing
 
 /// The history: the earlier messages that new viewers get (R5.15, R5.16, R5.17).
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HistoryTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     /// A cluster with the live room, whose new viewers get the last `historyCount` messages.
     private func cluster(historyCount: Int) throws -> FakeCluster {
@@ -33,14 +33,14 @@ import Testing
     /// test calls `answerReplays`. After the join the messages 31 to 33 were published.
     private func uncachedFeed() throws -> (FakeCluster, bob: WireClient) {
         let cluster = try self.cluster(historyCount: 10)
-        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
+        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.live) }
         cluster.state.withLock { state in
-            state.lastNumber[self.room] = 30
+            state.lastNumber[self.live] = 30
             state.answersReplays = false
         }
         let bob = try cluster.viewer("bob", of: "room")
         try cluster.waitForReplayRequests(1)
-        for _ in 31...33 { cluster.publishText(self.room) }
+        for _ in 31...33 { cluster.publishText(self.live) }
         return (cluster, bob)
     }
 
@@ -49,15 +49,15 @@ import Testing
         let cluster = try self.cluster(historyCount: 5)
         // Eve sees items 1 to 10, of which 9 and 10 are not messages.
         let eve = try cluster.viewer("eve", of: "room")
-        for _ in 1...8 { cluster.publishText(self.room) }
-        cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "dora")))
-        cluster.publish(self.room, .metadataChanged(set: ["k": "v"], removed: []))
+        for _ in 1...8 { cluster.publishText(self.live) }
+        cluster.publish(self.live, .audienceJoined(user: UserInfo(userID: "dora")))
+        cluster.publish(self.live, .metadataChanged(set: ["k": "v"], removed: []))
         #expect(try eve.itemNumbers(upTo: 10) == Array(1...10))
         let bob = try cluster.viewer("bob", of: "room")
         let history = try self.history(bob)
         #expect(history?.numbers == [4, 5, 6, 7, 8], "bob gets the last five messages")
         #expect(history?.token == "10.10.9", "bob's feed continues after item 10, whose record has offset 9")
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try bob.nextItemNumbers() == [11])
         #expect(cluster.metric("gateway_history_items_total") == 5)
         #expect(
@@ -70,7 +70,7 @@ import Testing
         let cluster = try self.cluster(historyCount: 5)
         let eve = try cluster.viewer("eve", of: "room")
         // The only item of the feed is not a message.
-        cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "dora")))
+        cluster.publish(self.live, .audienceJoined(user: UserInfo(userID: "dora")))
         #expect(try eve.nextItemNumbers() == [1])
         let bob = try cluster.viewer("bob", of: "room")
         guard case .frame(let frame, _) = try bob.next() else {
@@ -81,7 +81,7 @@ import Testing
         // In this cluster the app's policy does not allow history.
         let clusterWithoutHistory = try self.cluster(historyCount: 0)
         let earlierViewer = try clusterWithoutHistory.viewer("eve", of: "room")
-        clusterWithoutHistory.publishText(self.room)
+        clusterWithoutHistory.publishText(self.live)
         #expect(try earlierViewer.nextItemNumbers() == [1])
         let newViewer = try clusterWithoutHistory.viewer("bob", of: "room")
         guard case .frame(let firstFrame, _) = try newViewer.next() else {
@@ -104,7 +104,7 @@ import Testing
         // Eve's history is in the cache now.
         let eve = try cluster.viewer("eve", of: "room")
         #expect(try self.history(eve)?.numbers == Array(24...33))
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try eve.nextItemNumbers() == [34])
         #expect(try bob.nextItemNumbers() == [34])
         #expect(cluster.state.withLock { $0.replayRequests.count } == 1)
@@ -126,7 +126,7 @@ import Testing
     @Test func `a client that joins again or resumes gets no history`() throws {
         let cluster = try self.cluster(historyCount: 5)
         let bob = try cluster.viewer("bob", of: "room", session: "phone")
-        for _ in 1...8 { cluster.publishText(self.room) }
+        for _ in 1...8 { cluster.publishText(self.live) }
         #expect(try bob.itemNumbers(upTo: 8) == Array(1...8))
         guard case .success(.joined) = try bob.call("live.join", "{\"live\":\"room\"}") else {
             throw WireClient.Failure(description: "bob's second join failed")
@@ -143,7 +143,7 @@ import Testing
             Issue.record("\(login)")
             return
         }
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         guard case .frame(let frame, _) = try resumed.next(), case .feed(_, _, let items, _) = frame else {
             Issue.record("the first frame after the resume is no feed frame")
             return
@@ -165,13 +165,13 @@ import Testing
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...50 {
-            cluster.publishText(self.room, String(repeating: "x", count: 10_000))
+            cluster.publishText(self.live, String(repeating: "x", count: 10_000))
             _ = try eve.nextItemNumbers()
         }
         let bob = try cluster.viewer("bob", of: "room")
         // Six messages of 10,000 bytes fit into half of the budget of 128 KiB.
         #expect(try self.history(bob)?.numbers == Array(45...50))
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try bob.nextItemNumbers() == [51])
     }
 }

@@ -6,21 +6,21 @@ import Testing
 
 /// The feed that viewers get: repeated records, the live's end, and viewer counts.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct LiveFeedTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     @Test func `an item whose record the broker delivers twice is sent to viewers once`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
-        for _ in 1...3 { cluster.publishText(self.room) }
+        for _ in 1...3 { cluster.publishText(self.live) }
         // The records of items 1 to 3 come a second time.
         for number in Int64(1)...3 {
             let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "again", extensionInfo: nil)
             let position = FeedPosition(epoch: FakeCluster.epoch, number: number)
             cluster.write(
-                FeedItem(key: self.room, position: position, at: Timestamp(milliseconds: 1), content: content))
+                FeedItem(key: self.live, position: position, at: Timestamp(milliseconds: 1), content: content))
         }
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try client.itemNumbers(upTo: 4) == [1, 2, 3, 4])
     }
 
@@ -28,8 +28,8 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewers = try (0..<6).map { try cluster.viewer("u\($0)", of: "room") }
-        cluster.publishText(self.room)
-        cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
+        cluster.publishText(self.live)
+        cluster.publish(self.live, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         for viewer in viewers {
             #expect(try viewer.itemNumbers(upTo: 2) == [1, 2])
             guard case .failure(let error) = try viewer.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")

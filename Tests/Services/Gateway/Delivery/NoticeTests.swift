@@ -7,7 +7,7 @@ import Testing
 
 /// Notices to a user, on all its connections.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct NoticeTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     @Test func `I6 a kick removes all devices of a user, with one notice each, and voids its ticket`() throws {
         let cluster = try FakeCluster()
@@ -44,7 +44,7 @@ import Testing
             }
             #expect(error.code == .notInRoom)
         }
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try eve.nextItemNumbers() == [1])
         #expect(
             phone.isQuiet(milliseconds: 50) && tablet.isQuiet(milliseconds: 10),

@@ -13,7 +13,7 @@ import Testing
 ///
 /// The metric `gateway_feed_owed` counts the items that are held back for slow viewers, once for each viewer.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct OutputLimitTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     /// A gateway with small send buffers and the live room.
     ///
@@ -45,7 +45,7 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(30)
         // The feed continues until the slow reader is cut off; the test waits for 30 s at most.
         while cluster.refusalCount(.outputStalled) == 0, ContinuousClock.now < deadline {
-            cluster.publishText(self.room, text)
+            cluster.publishText(self.live, text)
             number += 1
             #expect(try quick.itemNumbers(upTo: number).last == number)
         }
@@ -68,7 +68,7 @@ import Testing
         // The feed continues until 128 KiB wait for the slow viewer, in addition to what the kernel holds, or until
         // item 10,000. Changes of metadata are control items, which are never left out for a slow viewer.
         while cluster.metric("gateway_feed_owed") == 0, last < 10_000 {
-            cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
+            cluster.publish(self.live, .metadataChanged(set: ["k": text], removed: []))
             last += 1
             #expect(try quick.itemNumbers(upTo: last).last == last)
         }
@@ -113,7 +113,7 @@ import Testing
         // The feed continues until 128 KiB wait for each viewer and 20 further items are held back: two for each of the
         // ten viewers.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
-            cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
+            cluster.publish(self.live, .metadataChanged(set: ["k": text], removed: []))
             last += 1
             #expect(try quick.itemNumbers(upTo: last).last == last)
         }
@@ -130,7 +130,7 @@ import Testing
         #expect(cluster.refusalCount(.outputOfAll) >= 3)
         #expect(cluster.refusalCount(.outputStalled) == 0)
         // None of the viewers was cut off: each still gets the next control item.
-        cluster.publish(self.room, .metadataChanged(set: ["k": "v"], removed: []))
+        cluster.publish(self.live, .metadataChanged(set: ["k": "v"], removed: []))
         for viewer in viewers {
             let numbers = try viewer.itemNumbers(upTo: last + 1)
             #expect(numbers.last == last + 1 && numbers == numbers.sorted())
@@ -142,7 +142,7 @@ import Testing
     func `I16 viewers that resume all at once get all they missed, within little memory`(maxQueuedBytes: Int) throws {
         // The items of a replay are copied for each viewer. If each of 20 viewers got 64 KiB at once, these 1.3 MB
         // would exceed the limit. Eve has read the 400 items of the feed.
-        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000, shards: 1) {
+        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.live, messageBytes: 8000, shards: 1) {
             $0.maxQueuedBytes = maxQueuedBytes
         }
         self.waitForMetric("gateway_feed_delivered_total", 400, cluster)
@@ -195,7 +195,7 @@ import Testing
         var last: Int64 = 0
         // The feed continues until 20 items are held back for the slow viewer.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
-            cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
+            cluster.publish(self.live, .metadataChanged(set: ["k": text], removed: []))
             last += 1
             #expect(try quick.itemNumbers(upTo: last).last == last)
         }

@@ -12,7 +12,7 @@ import Testing
 /// First items of low classes are shed (left out). When the whole delivery budget is exhausted, all further items are
 /// owed: held back until the viewer reads.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SlowReaderTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     /// A gateway with a small delivery budget, which disconnects a reader that makes no progress for `timeout`.
     private func cluster(timeout: Milliseconds) throws -> FakeCluster {
@@ -61,15 +61,15 @@ import Testing
     /// - Returns: the numbers of the items that the quick reader got.
     private func publish(_ cluster: FakeCluster, readBy quick: WireClient) throws -> [Int64] {
         let text = String(repeating: "x", count: 4000)
-        cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "eve")))
-        cluster.publishText(self.room, text)
-        cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
+        cluster.publish(self.live, .audienceJoined(user: UserInfo(userID: "eve")))
+        cluster.publishText(self.live, text)
+        cluster.publish(self.live, .metadataChanged(set: ["k": text], removed: []))
         return try quick.itemNumbers(upTo: self.lastNumber(cluster))
     }
 
     /// The number of the last item that was published.
     private func lastNumber(_ cluster: FakeCluster) -> Int64 {
-        cluster.state.withLock { $0.lastNumber[self.room] ?? 0 }
+        cluster.state.withLock { $0.lastNumber[self.live] ?? 0 }
     }
 
     @Test func `I10 for a reader that stops, items are shed by class, others get all, and the ledger balances`()
@@ -95,7 +95,7 @@ import Testing
         while (slowNumbers.last ?? 0) < last { slowNumbers += try slow.nextItemNumbers() }
         #expect(slowNumbers == slowNumbers.sorted() && Set(slowNumbers).count == slowNumbers.count)
         // One more item, number `last + 1`, reaches both readers.
-        cluster.publishText(self.room, "after")
+        cluster.publishText(self.live, "after")
         #expect(try slow.itemNumbers(upTo: last + 1).last == last + 1)
         #expect(try quick.itemNumbers(upTo: last + 1).last == last + 1)
         // Each of the last + 1 items is due to both readers.

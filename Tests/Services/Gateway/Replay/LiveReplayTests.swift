@@ -14,8 +14,8 @@ import Testing
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
     // The names are unique, because the tests share the real broker.
-    private let room = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")
-    private let otherRoom = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
+    private let live = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")
+    private let otherLive = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
 
     /// Creates a gateway that caches items for one second, and shows new viewers the last `historyCount` messages.
     private func cluster(_ broker: BrokerFeeds.Broker, historyCount: Int = 0) throws -> FakeCluster {
@@ -23,7 +23,7 @@ import Testing
             settings.feedCacheSpan = .seconds(1)
             settings.policies = Policies(["demo": AppPolicy(historyCount: historyCount)])
         }
-        cluster.create(self.room.live.text)
+        cluster.create(self.live.live.text)
         return cluster
     }
 
@@ -35,8 +35,8 @@ import Testing
     private func write(_ count: Int, in cluster: FakeCluster, receivedBy viewer: WireClient) throws -> Int64 {
         var last: Int64 = 0
         for _ in 0..<count {
-            cluster.publishText(self.room)
-            for _ in 0..<3 { cluster.publishText(self.otherRoom) }
+            cluster.publishText(self.live)
+            for _ in 0..<3 { cluster.publishText(self.otherLive) }
             last = try viewer.nextItemNumbers().last ?? 0
         }
         return last
@@ -58,7 +58,7 @@ import Testing
         -> (client: WireClient, isReplayed: Bool)
     {
         let point = ResumePoint(
-            live: self.room.live, ticket: Ticket(101),
+            live: self.live.live, ticket: Ticket(101),
             position: FeedPosition(epoch: FakeCluster.epoch, number: number), token: token)
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (client, outcome) = try cluster.client(user, session: user, resume: point, firstID: 50)
@@ -75,8 +75,8 @@ import Testing
         try await runOnDedicatedThread {
             let broker = try BrokerFeeds.Broker(mode)
             let cluster = try self.cluster(broker)
-            let eve = try cluster.viewer("eve", of: self.room.live.text)
-            let bob = try cluster.viewer("bob", of: self.room.live.text)
+            let eve = try cluster.viewer("eve", of: self.live.live.text)
+            let bob = try cluster.viewer("bob", of: self.live.live.text)
             #expect(try self.write(5, in: cluster, receivedBy: eve) == 5)
             #expect(try bob.itemNumbers(upTo: 5) == Array(1...5))
             // Bob is away until the items that he has missed have expired.
@@ -109,12 +109,12 @@ import Testing
         try await runOnDedicatedThread {
             let broker = try BrokerFeeds.Broker(mode)
             let cluster = try self.cluster(broker, historyCount: 20)
-            let eve = try cluster.viewer("eve", of: self.room.live.text)
+            let eve = try cluster.viewer("eve", of: self.live.live.text)
             _ = try self.write(100, in: cluster, receivedBy: eve)
             try self.waitUntilCacheIsEmpty(cluster, eve)
             // This gateway has read nothing yet.
             let newGateway = try self.cluster(broker, historyCount: 20)
-            let bob = try newGateway.viewer("bob", of: self.room.live.text)
+            let bob = try newGateway.viewer("bob", of: self.live.live.text)
             guard case .frame(.history(_, _, let items, let token), _) = try bob.next() else {
                 Issue.record("bob's first frame is no history")
                 return
@@ -124,7 +124,7 @@ import Testing
             #expect(try self.write(2, in: cluster, receivedBy: eve) == 102)
             #expect(try bob.itemNumbers(upTo: 102) == [101, 102])
             let readRecordCount = newGateway.metric("gateway_replay_records_total")
-            let carl = try newGateway.viewer("carl", of: self.room.live.text)
+            let carl = try newGateway.viewer("carl", of: self.live.live.text)
             guard case .frame(.history(_, _, let carlsItems, _), _) = try carl.next() else {
                 throw WireClient.Failure(description: "carl's first frame is no history")
             }

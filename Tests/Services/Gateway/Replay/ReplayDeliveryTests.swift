@@ -10,7 +10,7 @@ import Testing
 
 /// Resumes whose missed items are no longer cached: the gateway asks the replay reader for them.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ReplayDeliveryTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     /// The resume point of a client whose last item is `number`; its token says that this item's record has the offset
     /// `offset`.
@@ -47,7 +47,7 @@ import Testing
     ) throws -> (client: WireClient, id: Int64) {
         cluster.state.withLock { $0.answersReplays = false }
         let resume = try self.beginResume(
-            cluster, self.point(after: number, offset: cluster.offset(of: number, in: self.room)))
+            cluster, self.point(after: number, offset: cluster.offset(of: number, in: self.live)))
         try cluster.waitForReplayRequests(1)
         return resume
     }
@@ -57,7 +57,7 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
-        for _ in 1...count { cluster.publishText(self.room) }
+        for _ in 1...count { cluster.publishText(self.live) }
         #expect(try eve.itemNumbers(upTo: count) == Array(1...count))
         cluster.expireCachedItems()
         return (cluster, eve)
@@ -68,16 +68,16 @@ import Testing
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...300 {
-            cluster.publishText(self.room)
+            cluster.publishText(self.live)
             cluster.publishText(FakeCluster.key("other"))
         }
         #expect(try eve.itemNumbers(upTo: 300) == Array(1...300))
         cluster.expireCachedItems()
-        for _ in 301...310 { cluster.publishText(self.room) }
-        let offset = cluster.offset(of: 20, in: self.room)
+        for _ in 301...310 { cluster.publishText(self.live) }
+        let offset = cluster.offset(of: 20, in: self.live)
         let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(after: 20, offset: offset))
         #expect(self.resumed(login)?.isReplayed == true)
-        for _ in 311...320 { cluster.publishText(self.room) }
+        for _ in 311...320 { cluster.publishText(self.live) }
         // Items 21 to 300 have expired, 301 to 310 are cached, 311 to 320 are new.
         #expect(try bob.itemNumbers(upTo: 320) == Array(21...320))
         #expect(cluster.metric("gateway_replays_total") == 1)
@@ -88,24 +88,24 @@ import Testing
     @Test func `I7 new items are held back until the replay is sent`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
-        for _ in 51...60 { cluster.publishText(self.room) }
+        for _ in 51...60 { cluster.publishText(self.live) }
         #expect(try eve.itemNumbers(upTo: 60) == Array(51...60))
         #expect(bob.isQuiet(milliseconds: 50), "bob gets neither a reply nor an item yet")
         cluster.answerReplays()
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
-        for _ in 61...65 { cluster.publishText(self.room) }
+        for _ in 61...65 { cluster.publishText(self.live) }
         #expect(try bob.itemNumbers(upTo: 65) == Array(21...65))
         try cluster.expectLedgerBalances(eve)
     }
 
     @Test func `I10 a long replay is sent as fast as the client reads, and the ledger balances`() throws {
         // The feed has 400 items.
-        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 4000, shards: 1)
+        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.live, messageBytes: 4000, shards: 1)
         cluster.expireCachedItems()
-        let offset = cluster.offset(of: 1, in: self.room)
+        let offset = cluster.offset(of: 1, in: self.live)
         let (bob, id) = try self.beginResume(cluster, self.point(after: 1, offset: offset))
         try cluster.waitForReplayRequests(1)
-        for _ in 401...450 { cluster.publishText(self.room, "live") }
+        for _ in 401...450 { cluster.publishText(self.live, "live") }
         #expect(try eve.itemNumbers(upTo: 450) == Array(401...450))
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
         #expect(try bob.itemNumbers(upTo: 450) == Array(2...450))
@@ -115,7 +115,7 @@ import Testing
     @Test func `40 clients that resume one live together are served by one scan`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 100)
         cluster.state.withLock { $0.answersReplays = false }
-        let point = self.point(after: 60, offset: cluster.offset(of: 60, in: self.room))
+        let point = self.point(after: 60, offset: cluster.offset(of: 60, in: self.live))
         let clients = try (0..<40).map { try self.beginResume(cluster, point, user: "u\($0)") }
         try cluster.waitForReplayRequests(40)
         #expect(cluster.answerReplays() == 1, "one scan serves all 40 requests")
@@ -127,14 +127,14 @@ import Testing
     }
 
     /// Rules: R12.22.
-    @Test func `a user who needs too many replays is told to load a snapshot, and other users are served`() throws {
+    @Test func `a user who needs too many replays must load a snapshot, and other users are served`() throws {
         let cluster = try FakeCluster { $0.admission.replays = RateLimit(2, per: .seconds(3600)) }
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
-        for _ in 1...50 { cluster.publishText(self.room) }
+        for _ in 1...50 { cluster.publishText(self.live) }
         #expect(try eve.itemNumbers(upTo: 50) == Array(1...50))
         cluster.expireCachedItems()
-        let point = self.point(after: 20, offset: cluster.offset(of: 20, in: self.room))
+        let point = self.point(after: 20, offset: cluster.offset(of: 20, in: self.live))
         var clients: [WireClient] = []
         for session in ["phone", "tablet", "laptop"] {
             let (bob, login) = try cluster.client("bob", session: session, resume: point)
@@ -148,10 +148,10 @@ import Testing
         #expect(self.resumed(login)?.isReplayed == true)
         #expect(try carol.itemNumbers(upTo: 50) == Array(21...50))
         // The feed continues for everybody. What is still cached is replayed without the reader, however often.
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         for client in [clients[2], carol, eve] { #expect(try client.itemNumbers(upTo: 51) == [51]) }
         for session in ["watch", "desk", "car"] {
-            let recent = self.point(after: 50, offset: cluster.offset(of: 50, in: self.room))
+            let recent = self.point(after: 50, offset: cluster.offset(of: 50, in: self.live))
             let (bob, login) = try cluster.client("bob", session: session, resume: recent)
             #expect(self.resumed(login)?.isReplayed == true)
             #expect(try bob.itemNumbers(upTo: 51) == [51])
@@ -162,19 +162,19 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         // These items were published before this gateway started.
-        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
+        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.live) }
         let (bob, login) = try cluster.client(
-            "bob", session: "phone", resume: self.point(after: 10, offset: cluster.offset(of: 10, in: self.room)))
+            "bob", session: "phone", resume: self.point(after: 10, offset: cluster.offset(of: 10, in: self.live)))
         #expect(self.resumed(login)?.isReplayed == true)
         #expect(try bob.itemNumbers(upTo: 30) == Array(11...30))
         // There is no item after item 30, so eve missed nothing. The gateway knows that from bob's replay, and needs no
         // other scan.
         let (eve, evesLogin) = try cluster.client(
-            "eve", session: "tablet", resume: self.point(after: 30, offset: cluster.offset(of: 30, in: self.room)))
+            "eve", session: "tablet", resume: self.point(after: 30, offset: cluster.offset(of: 30, in: self.live)))
         #expect(self.resumed(evesLogin)?.isReplayed == true)
         // The next item that the test publishes gets number 31.
-        cluster.state.withLock { $0.lastNumber[self.room] = 30 }
-        cluster.publishText(self.room)
+        cluster.state.withLock { $0.lastNumber[self.live] = 30 }
+        cluster.publishText(self.live)
         #expect(try bob.nextItemNumbers() == [31])
         #expect(try eve.nextItemNumbers() == [31])
         #expect(cluster.state.withLock { $0.replayRequests.count } == 1)
@@ -186,9 +186,9 @@ import Testing
             // The token has no offset.
             (self.point(after: 500, offset: nil), "unknown"),
             // The client misses 1050 items; 1000 are possible.
-            (self.point(after: 50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),
+            (self.point(after: 50, offset: cluster.offset(of: 50, in: self.live)), "tooMany"),
             // The offset belongs to another item.
-            (self.point(after: 500, offset: cluster.offset(of: 700, in: self.room)), "gone"),
+            (self.point(after: 500, offset: cluster.offset(of: 700, in: self.live)), "gone"),
             // The epoch belongs to an earlier live with the same id.
             (self.point(after: 500, offset: 499, epoch: 9), "otherLive"),
             // The token has item 499, the position item 500.
@@ -205,7 +205,7 @@ import Testing
             #expect(self.resumed(login)?.isReplayed == false, "\(reason)")
             #expect(self.resumed(login)?.position == FeedPosition(epoch: FakeCluster.epoch, number: lastNumber))
             #expect(cluster.replayRefusalCount(reason) > 0, "\(reason)")
-            cluster.publishText(self.room)
+            cluster.publishText(self.live)
             #expect(try client.nextItemNumbers() == [lastNumber + 1])
         }
         #expect(cluster.metric("gateway_replays_refused_total") == refusedPoints.count)
@@ -222,7 +222,7 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.publishText(self.room) }
+        for _ in 1...5 { cluster.publishText(self.live) }
         #expect(try eve.itemNumbers(upTo: 5) == Array(1...5))
         let position = FeedPosition(epoch: FakeCluster.epoch, number: 1000)
         let point = ResumePoint(live: "room", ticket: Ticket(101), position: position, token: token)
@@ -232,7 +232,7 @@ import Testing
             Issue.record("\(login)")
             return
         }
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try client.nextItemNumbers() == [6])
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
@@ -242,14 +242,14 @@ import Testing
     {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
-        for _ in 51...55 { cluster.publishText(self.room) }
+        for _ in 51...55 { cluster.publishText(self.live) }
         // This waits for 3 s.
         let resumed = self.resumed(try bob.answer(to: id))
         #expect(resumed?.isReplayed == false)
         #expect(resumed?.position == FeedPosition(epoch: FakeCluster.epoch, number: 50))
         #expect(try bob.itemNumbers(upTo: 55) == Array(51...55))
         cluster.answerReplays()
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try bob.nextItemNumbers() == [56], "the late answer is ignored")
         #expect(cluster.replayRefusalCount("late") == 1)
         try cluster.expectLedgerBalances(eve)
@@ -269,7 +269,7 @@ import Testing
         }
         #expect(error.code == .staleTicket)
         cluster.answerReplays()
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try eve.nextItemNumbers() == [51])
         guard case .frame(.notice, _) = try bob.next() else {
             Issue.record("bob got no notice of the kick")
@@ -284,7 +284,7 @@ import Testing
     {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
-        cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
+        cluster.publish(self.live, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         #expect(try eve.itemNumbers(upTo: 51) == [51])
         cluster.answerReplays()
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)

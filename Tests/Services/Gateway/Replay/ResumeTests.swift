@@ -7,7 +7,7 @@ import Testing
 
 /// Resumes that are served from the feed cache.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ResumeTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     /// The resume point of a client whose last item is `number`, without a token.
     ///
@@ -20,16 +20,16 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room", session: "phone")
-        for _ in 1...10 { cluster.publishText(self.room) }
+        for _ in 1...10 { cluster.publishText(self.live) }
         #expect(try client.itemNumbers(upTo: 10) == Array(1...10))
         client.cutConnection()
-        for _ in 11...20 { cluster.publishText(self.room) }
+        for _ in 11...20 { cluster.publishText(self.live) }
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: self.point(after: 10), firstID: 50)
         let position = FeedPosition(epoch: FakeCluster.epoch, number: 10)
         // A resume is a new join, so bob gets a new ticket, 102; his first join got 101.
         #expect(login == .success(result: .resumed(ticket: Ticket(102), position: position, replayed: true)))
-        for _ in 21...25 { cluster.publishText(self.room) }
+        for _ in 21...25 { cluster.publishText(self.live) }
         #expect(try resumed.itemNumbers(upTo: 25) == Array(11...25))
         #expect(
             try resumed.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
@@ -44,7 +44,7 @@ import Testing
         cluster.create("room")
         // Because eve is in the live, the gateway follows its feed and has items 1 to 5.
         let eve = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.publishText(self.room) }
+        for _ in 1...5 { cluster.publishText(self.live) }
         #expect(try eve.itemNumbers(upTo: 5) == Array(1...5))
         let (upToDate, _) = try cluster.client("bob", session: "phone", resume: self.point(after: 5), firstID: 50)
         // Carl got item 7 from another gateway, which has read further. This gateway must not reply to carl before it
@@ -55,7 +55,7 @@ import Testing
         let id = try ahead.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
         #expect(try upToDate.getsPong())
         #expect(ahead.isQuiet(milliseconds: 300), "carl's login has no reply yet")
-        for _ in 6...10 { cluster.publishText(self.room) }
+        for _ in 6...10 { cluster.publishText(self.live) }
         #expect(try upToDate.itemNumbers(upTo: 10) == Array(6...10))
         guard
             case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 7), replayed: true)) =
@@ -73,7 +73,7 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.publishText(self.room) }
+        for _ in 1...5 { cluster.publishText(self.live) }
         _ = try eve.itemNumbers(upTo: 5)
         // Bob's resume point has epoch 9; the present live has epoch 10.
         let (bob, login) = try cluster.client(
@@ -83,7 +83,7 @@ import Testing
             Issue.record("\(login)")
             return
         }
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try bob.nextItemNumbers() == [6])
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
@@ -104,10 +104,10 @@ import Testing
 
     @Test func `a resume waits until the partition is loaded, and new items wait until the replay is sent`() throws {
         let (cluster, client, login) = try self.beginResume()
-        for _ in 1...5 { cluster.publishText(self.room) }
+        for _ in 1...5 { cluster.publishText(self.live) }
         #expect(client.isQuiet(milliseconds: 30), "the login waits until the partition is loaded")
-        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
-        for _ in 6...8 { cluster.publishText(self.room) }
+        cluster.markLoaded(PlazaTopic.partition(of: self.live.text, among: FakeCluster.partitionCount))
+        for _ in 6...8 { cluster.publishText(self.live) }
         guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: login) else {
             Issue.record("the resume is not reported as replayed")
             return
@@ -117,9 +117,9 @@ import Testing
 
     @Test func `a resume waits for its partition longer than a join does`() throws {
         let (cluster, client, login) = try self.beginResume()
-        for _ in 1...3 { cluster.publishText(self.room) }
+        for _ in 1...3 { cluster.publishText(self.live) }
         #expect(client.isQuiet(milliseconds: 3_000), "a join would have been answered after 2 s")
-        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
+        cluster.markLoaded(PlazaTopic.partition(of: self.live.text, among: FakeCluster.partitionCount))
         guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: login) else {
             Issue.record("the resume was refused")
             return
@@ -129,29 +129,29 @@ import Testing
 
     @Test func `I7 a resume that a later join overtakes is not said to be replayed`() throws {
         let (cluster, client, login) = try self.beginResume()
-        for _ in 1...5 { cluster.publishText(self.room) }
+        for _ in 1...5 { cluster.publishText(self.live) }
         // The join waits for the partition for 2 s, and then begins with the next item. The resume waits for longer.
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
             Issue.record("the join failed")
             return
         }
-        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
+        cluster.markLoaded(PlazaTopic.partition(of: self.live.text, among: FakeCluster.partitionCount))
         guard case .success(.resumed(_, _, replayed: false)) = try client.answer(to: login) else {
-            Issue.record("items 3 to 5 were not replayed, and the client is not told")
+            Issue.record("items 3 to 5 were not replayed, and the client does not know it")
             return
         }
     }
 
     @Test func `a long replay is sent as fast as the client reads, and new items are held back until its end`() throws {
         // The feed has 400 items, which eve has read; the gateway still has them all in its cache.
-        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000)
+        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.live, messageBytes: 8000)
         let (resumed, login) = try cluster.client(
             "bob", session: "phone", resume: self.point(after: 0), firstID: 50, receiveBuffer: 16 << 10)
         guard case .success(.resumed(_, _, replayed: true)) = login else {
             Issue.record("\(login)")
             return
         }
-        for _ in 401...410 { cluster.publishText(self.room, "live") }
+        for _ in 401...410 { cluster.publishText(self.live, "live") }
         #expect(try resumed.itemNumbers(upTo: 410) == Array(1...410))
         #expect(try eve.itemNumbers(upTo: 410) == Array(401...410))
     }
@@ -177,7 +177,7 @@ import Testing
         let token = try self.token(of: try client.call("live.join", "{\"live\":\"room\"}"))
         #expect(token.position == FeedPosition(epoch: FakeCluster.epoch, number: 0))
         client.cutConnection()
-        for _ in 1...5 { cluster.publishText(self.room) }
+        for _ in 1...5 { cluster.publishText(self.live) }
         var point = self.point(after: 0)
         point.token = token.text
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
@@ -186,7 +186,7 @@ import Testing
             Issue.record("\(login)")
             return
         }
-        for _ in 6...7 { cluster.publishText(self.room) }
+        for _ in 6...7 { cluster.publishText(self.live) }
         #expect(try resumed.itemNumbers(upTo: 7) == Array(1...7))
     }
 
@@ -195,14 +195,14 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         // The gateway does not have these items, as if they were older than its cache.
-        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
+        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.live) }
         // The next item that the test publishes gets number 31.
-        cluster.state.withLock { $0.lastNumber[self.room] = 30 }
+        cluster.state.withLock { $0.lastNumber[self.live] = 30 }
         let (client, _) = try cluster.client("bob", session: "phone")
         let token = try self.token(of: try client.call("live.join", "{\"live\":\"room\"}"))
         #expect(token.offset == 30, "the partition has 30 records, with the offsets 0 to 29")
         client.cutConnection()
-        for _ in 31...35 { cluster.publishText(self.room) }
+        for _ in 31...35 { cluster.publishText(self.live) }
         var point = self.point(after: token.position.number)
         point.token = token.text
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
@@ -220,7 +220,7 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewer = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.publishText(self.room) }
+        for _ in 1...5 { cluster.publishText(self.live) }
         #expect(try viewer.itemNumbers(upTo: 5) == Array(1...5))
         // Epoch 0 stands for a client that has no position.
         let pointWithoutPosition = self.point(after: 0, epoch: 0)
@@ -238,7 +238,7 @@ import Testing
             Issue.record("\(lateLogin)")
             return
         }
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try carl.nextItemNumbers() == [6])
     }
 
@@ -246,7 +246,7 @@ import Testing
 
     /// Ends the live for presence and for the gateway's read model, but writes no end to the feed.
     private func endLive(_ cluster: FakeCluster) {
-        cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
+        cluster.state.withLock { _ = $0.unknownLives.insert(self.live) }
         let info = LiveInfo(liveID: "room", liveOwner: UserInfo(userID: "anna"))
         cluster.gateway.received(
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 2, ended: .endedByHost))
@@ -257,10 +257,10 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewer = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.publishText(self.room) }
+        for _ in 1...5 { cluster.publishText(self.live) }
         #expect(try viewer.itemNumbers(upTo: 5) == Array(1...5))
         self.endLive(cluster)
-        cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
+        cluster.publish(self.live, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         #expect(try viewer.nextItemNumbers() == [6])
         // Bob missed items 4 and 5 and the end. Of an ended live only the end is replayed, so bob's resume is reported
         // as not replayed. Presence gives no ticket for an ended live, so bob keeps the ticket of his resume point.
@@ -305,7 +305,7 @@ import Testing
         let id = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
         try cluster.waitForFollowedPartition()
         #expect(client.isQuiet(milliseconds: 30), "the login waits, because the feed has no end yet")
-        cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
+        cluster.publish(self.live, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         guard case .success(.resumed) = try client.answer(to: id) else {
             return #expect(Bool(false), "the resume must succeed when the end is in the feed")
         }

@@ -9,7 +9,7 @@ import Testing
 /// What a gateway sends to presence: heartbeats of its members, and assertions (the list of its members) when presence
 /// has lost its state.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HeartbeatTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     @Test
     func `I4 members are reported in every round, and a member with a closed socket is soon no longer reported`()
@@ -61,7 +61,7 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewers = try (0..<5).map { try cluster.viewer("u\($0)", of: "room") }
-        let partition = PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount)
+        let partition = PlazaTopic.partition(of: self.live.text, among: FakeCluster.partitionCount)
         // A new presence epoch says that presence has lost the state of a partition. The new epoch of another partition
         // causes no assertion of this live.
         let otherPartition = (partition + 1) % FakeCluster.partitionCount
@@ -71,7 +71,7 @@ import Testing
         var assertedUsers: Set<UserID> = []
         while assertedUsers.count < viewers.count {
             let members = try cluster.waitForRecord { record -> [Presence]? in
-                guard let input = record.audienceInput, input.key == self.room,
+                guard let input = record.audienceInput, input.key == self.live,
                     case .assert(let members) = input.command,
                     !members.allSatisfy({ assertedUsers.contains($0.user.userID) })
                 else { return nil }

@@ -5,7 +5,7 @@ import Testing
 
 /// Joins, and how long a join waits until the live's feed partition is loaded: read up to its end by the gateway.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct JoinTests {
-    private let room = FakeCluster.key("room")
+    private let live = FakeCluster.key("room")
 
     /// Rules: R1.2.
     @Test func `the first viewer's join succeeds when the partition is loaded, and brings no earlier items`() throws {
@@ -15,8 +15,8 @@ import Testing
         let (client, _) = try cluster.client("bob")
         let id = try client.begin("live.join", "{\"live\":\"room\"}")
         try cluster.waitForFollowedPartition()
-        for _ in 1...5 { cluster.publishText(self.room) }
-        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
+        for _ in 1...5 { cluster.publishText(self.live) }
+        cluster.markLoaded(PlazaTopic.partition(of: self.live.text, among: FakeCluster.partitionCount))
         guard case .success(.joined) = try client.answer(to: id), case .frame(let frame, _) = try client.next()
         else {
             Issue.record("the join failed, or no frame followed")
@@ -25,7 +25,7 @@ import Testing
         #expect(
             frame == .feed(live: "room", epoch: FakeCluster.epoch, items: [], token: "10.5.4"),
             "the first frame has no items, and the token of item 5 at offset 4, after which the client could resume")
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try client.nextItemNumbers() == [6])
     }
 
@@ -53,14 +53,14 @@ import Testing
         let first = try eve.begin("live.join", "{\"live\":\"room\"}")
         let second = try eve.begin("live.join", "{\"live\":\"room\"}")
         bob.cutConnection()
-        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
+        cluster.markLoaded(PlazaTopic.partition(of: self.live.text, among: FakeCluster.partitionCount))
         for id in [first, second] {
             guard case .success(.joined) = try eve.answer(to: id) else {
                 Issue.record("a join of eve failed")
                 return
             }
         }
-        cluster.publishText(self.room)
+        cluster.publishText(self.live)
         #expect(try eve.nextItemNumbers() == [1])
         #expect(eve.isQuiet(milliseconds: 50), "although eve called twice, she gets each item once")
     }
