@@ -26,7 +26,7 @@ enum DirectoryBench {
         return BenchReport(values: values, reachesTarget: mixedRate >= self.minimumRate)
     }
 
-    /// The median over the rounds of the commands per CPU second.
+    /// Measures the number of commands per CPU second in each round, and returns the median.
     ///
     /// - Throws: `BenchFailure` when a command of the pattern `refused` is accepted, or a command of another pattern is
     ///   rejected.
@@ -150,7 +150,7 @@ private struct DirectorySchedule {
         }
     }
 
-    /// The pattern of the commands of live number `live`; never `mixed`, which gives each live one of seven patterns.
+    /// The pattern of the commands of live number `live`; if the run's pattern is `mixed`, one of seven others.
     private func pattern(ofLive live: Int) -> DirectoryPattern {
         guard self.pattern == .mixed else { return self.pattern }
         return [.life, .update, .metadata, .admin, .kick, .mute, .occupancy][live % 7]
@@ -195,7 +195,7 @@ private struct DirectorySchedule {
 
     /// The command for one of the five turns of a short live, from its creation to its end.
     ///
-    /// In every five turns, another short live with another owner takes the place of live number `number`.
+    /// The turns of live number `number` are used for a sequence of short lives, each with its own owner.
     private func lifeCommand(live number: Int, turn: Int, input: Int) -> DirectoryCommand {
         let owner = "host-\(number)-\(turn / 5)"
         let shortLive = LiveID("short-\(number)-\(turn / 5)")

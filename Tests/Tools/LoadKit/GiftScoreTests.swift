@@ -37,7 +37,7 @@ import Testing
     @Test func `a battle that is over is forgotten, and one that is seen again continues with its score`() {
         var scores = GiftScores()
         _ = scores.updates(of: Self.battle(), coins: ["a": 100, "b": 7])
-        scores.keep([BattleID("b-2")])
+        scores.forgetBattles(except: [BattleID("b-2")])
         #expect(scores.updates(of: Self.battle("b-1", [30, 0]), coins: ["a": 135, "b": 7]) == [])
         #expect(
             scores.updates(of: Self.battle("b-1", [30, 0]), coins: ["a": 139, "b": 7])

@@ -72,8 +72,8 @@ import Testing
         #expect(never.notes.first?.contains("barrage-fanout-1 never answered") == true)
     }
 
-    @Test func `after a gateway's restart, sums of gateways are lower bounds without gauges; other sums are exact`() {
-        // `gateway_feed_owed` is a gauge of the ledger, and `gateway_feed_partitions` is not a figure of the ledger.
+    @Test func `after a gateway's restart, gateways' counters are lower bounds and their gauges are left out`() {
+        // Of these two gauges, the ledger contains `gateway_feed_owed` but not `gateway_feed_partitions`.
         let gateway = { (delivered: Int, start: Int) in
             """
             gateway_feed_delivered_total \(delivered)
@@ -95,12 +95,12 @@ import Testing
             ledger.totals.exact == [
                 Self.admitted: 10, "gateway_feed_delivered_total": 20, "gateway_feed_owed": 10,
             ])
-        // gateway-1 was restarted: its start time is 2.
+        // The process gateway-1 was restarted: its start time is 2.
         ledger.addRound([
             ("barrage-fanout-1", .fanout, Self.fanout(30)), ("gateway-1", .gateway, gateway(4, 2)),
             ("gateway-2", .gateway, gateway(30, 1)),
         ])
-        #expect(ledger.totals.exact == [Self.admitted: 20])
+        #expect(ledger.totals.exact == [Self.admitted: 20], "the fan-out's counter stays exact")
         // gateway-1: 10 before its restart and at least 4 after it; gateway-2: 30 - 10.
         #expect(ledger.totals.atLeast == ["gateway_feed_delivered_total": 34])
         #expect(ledger.totals.notes.count == 1)

@@ -7,7 +7,7 @@ public final class ObservableObjectPublisher: Publisher {
     /// The values have no content.
     public typealias Output = Void
 
-    /// The sequence cannot fail.
+    /// The publisher never fails.
     public typealias Failure = Never
 
     private let subject = PassthroughSubject<Void, Never>()
@@ -32,15 +32,15 @@ public protocol ObservableObject: AnyObject {
     associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
     where ObjectWillChangePublisher.Failure == Never
 
-    /// Publishes before the object changes.
+    /// A publisher that emits before the object changes.
     var objectWillChange: ObjectWillChangePublisher { get }
 }
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
-    /// Publishes before a property declared with `@Published` changes.
+    /// A publisher that emits before a property declared with `@Published` changes.
     ///
-    /// An object without such a property cannot store the publisher, so each call returns a new one. Therefore such an
-    /// object must declare `objectWillChange` itself.
+    /// These properties store the publisher. An object without one has no place for it and would get a new publisher at
+    /// each access, so it must declare `objectWillChange` itself.
     public var objectWillChange: ObservableObjectPublisher {
         var fields: [any PublishedField] = []
         var mirror: Mirror? = Mirror(reflecting: self)

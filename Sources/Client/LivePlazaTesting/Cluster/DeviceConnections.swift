@@ -68,8 +68,10 @@ struct DeviceConnections {
         if isReachable { self.unreachable.remove(device) } else { self.unreachable.insert(device) }
     }
 
-    /// Cuts the device's connections after `count` further frames.
-    mutating func setFrames(_ count: Int, untilCutOf device: String) { self.framesUntilCut[device] = max(0, count) }
+    /// Makes the device's connections end after `frameCount` further frames.
+    mutating func scheduleCut(of device: String, after frameCount: Int) {
+        self.framesUntilCut[device] = max(0, frameCount)
+    }
 
     /// Begins or ends a stall.
     ///

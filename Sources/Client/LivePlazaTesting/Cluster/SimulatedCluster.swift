@@ -221,7 +221,7 @@ public final class SimulatedCluster: Sendable {
     ///   - count: How many frames are still delivered, in both directions together. The request to open a connection
     ///     and its answer count as one each. The connection is cut at the frame after them, which is lost.
     public func cutConnection(of name: String, afterFrames count: Int) {
-        self.queue.sync { self.network.setFrames(count, untilCutOf: name) }
+        self.queue.sync { self.network.scheduleCut(of: name, after: count) }
     }
 
     /// If false, cuts the connections of a device and prevents new ones; if true, lets the device connect again.

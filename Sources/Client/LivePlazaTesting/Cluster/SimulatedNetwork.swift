@@ -9,7 +9,7 @@ final class SimulatedNetwork: Sendable {
         var devices = DeviceConnections()
     }
 
-    /// The close codes of RFC 6455 for an end with a close frame, and for one without.
+    /// The close codes of RFC 6455: 1000 for a connection that ends with a close frame, 1006 for one that ends without.
     private static let (normalClosure, abnormalClosure) = (1000, 1006)
 
     private let state = Locked(State())
@@ -24,6 +24,7 @@ final class SimulatedNetwork: Sendable {
         self.latency = latency
     }
 
+    /// Sets the cluster to which the network delivers what clients send.
     func attach(_ cluster: SimulatedCluster) { self.state.withLock { $0.cluster = cluster } }
 
     // MARK: Called by clients, on any thread
@@ -40,7 +41,7 @@ final class SimulatedNetwork: Sendable {
             self.runAfterLatency { onEvent(.closed(code: Self.abnormalClosure)) }
             return number
         }
-        // Opening takes the latency twice: for the request and for the server's answer.
+        // The client gets `opened` after two latencies: that of its request, and that of the server's answer.
         self.transmit(number) { network in
             network.cluster?.perform { $0.connectionOpened(number) }
             network.transmit(number) { $0.sendEvent(.opened, to: number) }
@@ -79,19 +80,22 @@ final class SimulatedNetwork: Sendable {
         }
     }
 
-    /// After `count` further frames or events, loses the device's next one and cuts its connections.
-    func setFrames(_ count: Int, untilCutOf device: String) {
-        self.state.withLock { $0.devices.setFrames(count, untilCutOf: device) }
+    /// Lets `frameCount` further frames or events of the device pass; then loses the next one, and cuts the device's
+    /// connections.
+    func scheduleCut(of device: String, after frameCount: Int) {
+        self.state.withLock { $0.devices.scheduleCut(of: device, after: frameCount) }
     }
 
+    /// Sets whether a device can connect; the connections of a device that becomes unreachable are cut.
     func setReachable(_ isReachable: Bool, _ device: String) {
         self.state.withLock { $0.devices.setReachable(isReachable, device) }
         if !isReachable { self.cut(device) }
     }
 
+    /// Sets whether the frames and events of a device are held back; at the end of a stall they are delivered.
     func setStalled(_ isStalled: Bool, _ device: String) {
-        let released = self.state.withLock { $0.devices.setStalled(isStalled, device) }
-        for work in released { self.queue.async(work) }
+        let heldBackDeliveries = self.state.withLock { $0.devices.setStalled(isStalled, device) }
+        for work in heldBackDeliveries { self.queue.async(work) }
     }
 
     // MARK: Private

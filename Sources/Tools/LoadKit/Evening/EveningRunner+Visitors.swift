@@ -2,21 +2,24 @@
 internal import PlazaModel
 internal import ProtocolClient
 
-/// Scores the battles of visitors, who try the web pages that the gateway serves.
+/// Sets the scores of the battles that visitors start: people who try the gateway's web pages during an evening.
 ///
-/// Only an app's server may set scores; here it sets them to the price of the gifts.
+/// Only an app's server may set scores. The server of the evening's app sets the score of a live to the price of the
+/// gifts that the live has got during the battle.
 extension EveningRunner {
-    /// The most lives that are looked at in one round.
+    /// The maximum number of lives whose battles are read in one round.
     private static let maxVisitedLives = 20
     /// The pause between two rounds.
     private static let visitPause = Duration.seconds(2)
 
-    /// Scores the gifts in all battles except the battle of the first two lives, which the script scores.
+    /// Sets scores in rounds until the task is cancelled.
+    ///
+    /// The battle of the evening's first two lives is left out, because the script sets its scores.
     func scoreBattlesOfVisitors() async {
         var scores = GiftScores()
         while !Task.isCancelled {
             let battles = await self.readBattlesOfVisitors()
-            scores.keep(Set(battles.map(\.id)))
+            scores.forgetBattles(except: Set(battles.map(\.id)))
             for battle in battles {
                 let updates = scores.updates(of: battle, coins: await self.readGiftCoins(of: battle.sides.map(\.live)))
                 if updates.isEmpty { continue }
@@ -28,7 +31,7 @@ extension EveningRunner {
         }
     }
 
-    /// Reads which battles run in the listed lives other than the evening's first two.
+    /// Reads the running battles of the listed lives, without the evening's first two lives.
     private func readBattlesOfVisitors() async -> [BattleView] {
         let list = await self.appServer.result(of: EveningCall("live.list", CallParams(count: Self.maxVisitedLives)))
         guard case .success(.lives(let entries, _)) = list else { return [] }
@@ -44,7 +47,7 @@ extension EveningRunner {
         return battles
     }
 
-    /// Reads the price of all gifts that each live has got; leaves lives out that cannot be read.
+    /// Reads the price of all gifts that each live has got; a live that cannot be read is missing in the result.
     private func readGiftCoins(of lives: [LiveID]) async -> [LiveID: Int64] {
         var coins: [LiveID: Int64] = [:]
         for live in lives {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The scores of battles in which a live scores the price of the gifts that it has got since the battle was first seen.
+/// Scores of battles: the score of a live is the price of the gifts that it has got since the battle was first seen.
 struct GiftScores: Sendable {
-    /// The price of all gifts of each side at which its score would be 0.
+    /// For each side, the price of all its gifts at the time when its score was 0.
     private var coinsAtBegin: [BattleID: [LiveID: Int64]] = [:]
 
     /// Returns the scores to set, so that each side has the price of its gifts.
@@ -16,7 +16,7 @@ struct GiftScores: Sendable {
         var updates: [ScoreUpdate] = []
         for side in battle.sides {
             guard let coins = coins[side.live] else { continue }
-            // A battle that is seen again after a failed read continues with the score that it has.
+            // A battle that was forgotten after a failed read continues with the score that it has.
             let begin = self.coinsAtBegin[battle.id, default: [:]][side.live] ?? coins - side.score
             self.coinsAtBegin[battle.id, default: [:]][side.live] = begin
             if coins - begin > side.score { updates.append(ScoreUpdate(live: side.live, score: coins - begin)) }
@@ -24,8 +24,8 @@ struct GiftScores: Sendable {
         return updates
     }
 
-    /// Forgets all battles but these.
-    mutating func keep(_ battles: Set<BattleID>) {
+    /// Forgets all other battles.
+    mutating func forgetBattles(except battles: Set<BattleID>) {
         self.coinsAtBegin = self.coinsAtBegin.filter { battles.contains($0.key) }
     }
 }

@@ -5,7 +5,7 @@ import HTTPServer
 import Synchronization
 import Testing
 
-/// The limits of the server for connections that wait, that send slowly, or that are too many (I16).
+/// The server's limits for idle and slow connections, and for the number of connections (I16).
 @Suite(.timeLimit(.minutes(3))) struct AdmissionTests {
     /// A server that reads bodies of up to 1 MiB and has an idle timeout of 2 s, with a log of its refusals.
     private final class ServerFixture: Sendable {
@@ -138,7 +138,7 @@ import Testing
             client.endSending()
             return client.readToEnd()
         }
-        // Two well-formed requests on one connection, with a response of an error: nothing counts.
+        // Well-formed requests do not count, also if the response is an error.
         let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         #expect(try sendOnNewConnection(get + get).hasPrefix("HTTP/1.1 200"))
         let large = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n"
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// Rules: R13.43.
-    @Test func `a malformed request after a well-formed one counts, and none of a trusted proxy does`() throws {
+    @Test func `a malformed request after a well-formed one counts, but no request of a trusted proxy counts`() throws {
         let counter = MalformedCounter(limit: 10)
         let fixture = try ServerFixture({ _ in }, admission: counter)
         let client = try RawClient(port: fixture.server.port)
@@ -275,7 +275,7 @@ import Testing
         let fixture = try ServerFixture({
             $0.connectionsPerAddress = 1
             $0.trustedProxies = TrustedProxies([proxy])
-            // A test that has suspended may go on only after many others.
+            // A test that waits with `await` may continue only after many other tests have run.
             $0.handlerTimeout = .seconds(150)
         }) { request in
             .read { request, responder in

@@ -11,7 +11,7 @@ import Tokens
 
 @testable import Gateway
 
-/// What one address, connection, user or app may take of a gateway (I16, everything has a limit).
+/// A gateway's limits for one address, connection, user or app (I16, everything has a limit).
 ///
 /// `retryAfter` is in milliseconds, the header `Retry-After` in seconds. A client whose
 /// connection exceeds a limit gets 5 s as the time to retry. `RateLimit(3, per: .seconds(60))` admits three at once,
@@ -32,7 +32,7 @@ import Tokens
         // The gateway may notice the end of the first connection late, so the handshake is tried up to 200 times.
         var status = 0
         for _ in 0..<200 where status != 101 { status = try WireClient(port: cluster.gateway.port).status }
-        #expect(status == 101, "an ended connection frees its place")
+        #expect(status == 101, "the connection that has ended does not count any more")
     }
 
     /// Rules: R12.6.
@@ -235,7 +235,8 @@ import Tokens
         #expect(try second.call("gift.send", "{\"live\":\"room\"}").error?.code == .tooFrequent)
 
         // A sanction counts once for each user that it names: the ban counts as two, the kick as one. The fake cluster
-        // answers no kick, so the test waits for neither reply; the reply to the ping shows that both were counted.
+        // does not answer a kick, so the test does not wait for the replies to the two calls. The reply to the ping
+        // shows that both were counted.
         try first.begin("live.ban", #"{"live":"room","users":["carol","dora"],"duration":9}"#)
         try first.begin("audience.kick", #"{"live":"room","user":"carol"}"#)
         _ = try first.call("ping")
@@ -260,7 +261,7 @@ import Tokens
         let (client, _) = try cluster.client("bob")
         let token = FakeCluster.Tokens.token("bob")
         #expect(try client.call("login", "{\"token\":\"\(token)\"}").error == nil)
-        // A look at this token would give `tokenInvalid`, and close the connection.
+        // If the gateway checked this token, the error would be `tokenInvalid`, and the connection would be closed.
         #expect(try client.call("login", "{\"token\":\"a.b.c\"}").error?.code == .tooFrequent)
         #expect(try client.getsPong())
         #expect(cluster.refusalCount(.logins) == 1)
@@ -279,7 +280,7 @@ import Tokens
         #expect(rejection?.code == .tooFrequent && (24_000...36_000).contains(rejection?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.reads) == 1)
 
-        // Pages of an app's server have their own price (R12.14).
+        // A page counts differently for an app's server (R12.14).
         let (server, _) = try cluster.client("shop", role: .server)
         for _ in 0..<5 { #expect(try server.call("live.list", #"{"count":50}"#).error == nil) }
     }

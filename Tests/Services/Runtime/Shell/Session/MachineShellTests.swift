@@ -137,8 +137,8 @@ import Testing
         try harness.flush()
         try harness.waitForItems(3, in: live)
         #expect(firstShell.stop())
-        // The harness leaves a transaction open, as an owner that dies during a commit. If committed, it would remove
-        // the row and move the offset back to the beginning.
+        // The harness leaves a transaction open, as an owner does that dies during a commit. The transaction would
+        // remove the row and move the offset back to the beginning, if it were committed.
         let formerProducer = try harness.openTransaction(deletingRowOf: live)
         let startMilliseconds = MonotonicClock.now.milliseconds
         let secondShell = harness.startShell("two")
@@ -146,8 +146,8 @@ import Testing
         try harness.flush()
         let numbers = try harness.waitForItems(4, in: live)
         #expect(numbers == [1, 2, 3, 4])
-        // The broker aborts the transaction 2 s after its beginning, and no reader can pass it earlier. It began before
-        // `startMilliseconds`, so the lower bound is only 1 s.
+        // The broker aborts the transaction 2 s after its beginning, and no reader can pass it earlier. Part of the 2 s
+        // had passed at `startMilliseconds`, so the lower bound is only 1 s.
         #expect((1000...10_000).contains(MonotonicClock.now.milliseconds - startMilliseconds))
         #expect(throws: KafkaError.self, "the broker has aborted the transaction") {
             try formerProducer.commitTransaction(timeout: .seconds(2))
@@ -164,8 +164,8 @@ import Testing
         try harness.sendTextsOneByOne(3, in: live)
         #expect(firstShell.stop())
         let firstEpoch = try harness.lastEpoch(in: live)
-        // The first owner's incomplete batch: its last record is missing. If readers accepted this item or the one
-        // below, its number, 90 or 91, would be among the numbers read.
+        // An incomplete batch of the first owner: its last record is missing. If readers accepted its item, `numbers`
+        // below would contain 90.
         try harness.appendItem(number: 90, in: live, header: BatchHeader(epoch: firstEpoch))
         let secondShell = harness.startShell("two")
         try harness.sendText("4", in: live)
@@ -173,8 +173,8 @@ import Testing
         try harness.waitForItems(4, in: live)
         let secondEpoch = try harness.lastEpoch(in: live)
         #expect(secondEpoch > firstEpoch)
-        // The first owner's late batch. If it counted, the third owner would begin at the offset 1,000,000 and at a
-        // time in the far future.
+        // A batch that the first owner appends after the takeover. If readers accepted it, `numbers` would contain 91,
+        // and the third owner would begin at the offset 1,000,000 and at a time in the far future.
         let commit = BatchHeader.Commit(nextOffset: 1_000_000, metadata: "9999999999999", rows: [])
         try harness.appendItem(number: 91, in: live, header: BatchHeader(epoch: firstEpoch, commit: commit))
         try harness.sendText("5", in: live)
@@ -210,8 +210,8 @@ import Testing
     {
         let harness = try ShellHarness(.full)
         let live = Self.newLive("unsure")
-        // The 2nd and the 4th append time out at once. The shell does not know whether the batch was appended, and
-        // begins a new session.
+        // The 2nd and the 4th append time out at once. After each timeout the shell does not know whether the batch was
+        // appended, and begins a new session.
         let appendCount = Locked(0)
         let appendTimeout: @Sendable () -> Duration = {
             appendCount.withLock { appendCount in
@@ -231,7 +231,7 @@ import Testing
         #expect(secondShell.stop())
     }
 
-    /// Only those of the numbers that are higher than all numbers before them.
+    /// The numbers without those that are not higher than all numbers before them.
     static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
         var highest: Int64 = 0
         return numbers.filter { number in
