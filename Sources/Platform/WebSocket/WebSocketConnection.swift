@@ -231,9 +231,9 @@ package final class WebSocketConnection {
         return self.meter.count(byteCount, frames: frameCount, limits, at: self.group.loop.now)
     }
 
-    /// Handles that the peer has exceeded a limit.
+    /// Ends the input of a peer that has exceeded a limit, and notifies the delegate.
     ///
-    /// The delegate is told. All bytes that are received from now on are discarded without decoding them, and the
+    /// All bytes that are received from now on are discarded without decoding them, and the
     /// connection accepts no more writes.
     func endInput(_ excess: InboundExcess) {
         // The delegate decides how to close the connection, unless the connection is closing already.

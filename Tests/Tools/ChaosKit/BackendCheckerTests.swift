@@ -148,7 +148,7 @@ struct BackendCheckerTests {
             } == ["R14.16: the end of concert has other figures at the backend than in its feed"])
     }
 
-    @Test func `a join or leave that the backend was not told is found`() {
+    @Test func `a join or leave that was not reported to the backend is found`() {
         let text = "R14.13: the feed of concert shows that carol"
         #expect(
             Fixture.findings { $0.removeEvent(4) }
@@ -187,7 +187,7 @@ struct BackendCheckerTests {
             ])
     }
 
-    @Test func `a change of the seats that the backend was not told is found`() {
+    @Test func `a change of the seats that was not reported to the backend is found`() {
         #expect(
             Fixture.findings { $0.removeEvent(6) } == [
                 "R14.20: the feed of concert shows carol on the seats (change 1), and the backend was not told"

@@ -62,13 +62,13 @@ struct FeedLogTests {
                 "I8: alice in concert got item 2, which Kafka does not have",
                 "I8: eve in concert got item 2, which Kafka does not have",
                 Fixture.lossFinding(of: "two", client: "Kafka", neighbors: "1 and 3"),
-                Fixture.totalFinding(client: "Kafka", told: "2 messages", received: "1"),
+                Fixture.totalFinding(client: "Kafka", reported: "2 messages", received: "1"),
             ])
         #expect(
             Self.findings { $0.insert($0[1], at: 2) } == [
                 "I7: Kafka in concert got item 2 again or late, after 2",
                 "I15: Kafka got \"two\" in concert 2 times: [2, 2]",
-                Fixture.totalFinding(client: "Kafka", told: "2 messages", received: "3"),
+                Fixture.totalFinding(client: "Kafka", reported: "2 messages", received: "3"),
             ])
         #expect(
             Self.findings { $0[1] = Fixture.text(2, "other") } == [

@@ -21,7 +21,7 @@ struct HistoryCheckerTests {
             findings == [
                 "I7: eve in concert lacks items 2 to 2, without a gap announced",
                 Fixture.lossFinding(of: "two", client: "eve", neighbors: "1 and 3"),
-                Fixture.totalFinding(client: "eve", told: "2 messages", received: "1"),
+                Fixture.totalFinding(client: "eve", reported: "2 messages", received: "1"),
             ])
     }
 

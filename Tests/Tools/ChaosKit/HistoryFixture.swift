@@ -58,8 +58,8 @@ enum HistoryFixture {
     }
 
     /// The finding that a total in the live's end differs from the total of the client's feed.
-    static func totalFinding(client: String, told: String, received: String) -> String {
-        "I15: concert ended, as \(client) was told, with \(told), and its feed has \(received)"
+    static func totalFinding(client: String, reported: String, received: String) -> String {
+        "I15: concert ended, as \(client) was told, with \(reported), and its feed has \(received)"
     }
 
     /// Item `number` of epoch 1, received `number` milliseconds after 01:00.

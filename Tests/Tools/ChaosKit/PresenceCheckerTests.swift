@@ -219,8 +219,8 @@ struct PresenceCheckerTests {
         }
         #expect(result.findings == ["I4: the list has silent 2.9 s after it must have been gone"])
         // Without a fault, the tip says that the viewer is gone.
-        let told = Self.result { $0.pages[2] = .init(at: Self.at(101), users: [Self.watcher, Self.silent]) }
-        #expect(told.findings == ["I4: the list has silent 0.4 s after it must have been gone"])
+        let withoutFault = Self.result { $0.pages[2] = .init(at: Self.at(101), users: [Self.watcher, Self.silent]) }
+        #expect(withoutFault.findings == ["I4: the list has silent 0.4 s after it must have been gone"])
     }
 
     // MARK: Twice, and never left

@@ -108,10 +108,10 @@ struct WorkloadCheckerTests {
         let findings = Self.findings {
             $0.replaceItem(8, by: Fixture.end(8, messages: 3, gifts: 10, likes: 10))
         }
-        #expect(findings.contains(Fixture.totalFinding(client: "alice", told: "3 messages", received: "2")))
-        #expect(findings.contains(Fixture.totalFinding(client: "alice", told: "10 gifts", received: "5")))
+        #expect(findings.contains(Fixture.totalFinding(client: "alice", reported: "3 messages", received: "2")))
+        #expect(findings.contains(Fixture.totalFinding(client: "alice", reported: "10 gifts", received: "5")))
         // A rose costs 3 coins: 10 * 3 are 30 coins, and 5 * 3 are 15.
-        #expect(findings.contains(Fixture.totalFinding(client: "alice", told: "30 coins", received: "15")))
+        #expect(findings.contains(Fixture.totalFinding(client: "alice", reported: "30 coins", received: "15")))
     }
 
     // MARK: Metadata

@@ -164,7 +164,7 @@ struct ClientCore: Sendable {
     ///
     /// `spread`: the attempt is made at a random moment within this time; 0 for at once.
     mutating func probe(spread: Milliseconds = Milliseconds(0), at now: MonotonicTime) -> [ClientAction] {
-        // After a sleep of the device, much may be overdue of which no timer has told: timers stand still meanwhile.
+        // Timers stand still while the device sleeps, so after a sleep some may be overdue that have not fired.
         self.handleDue(at: now)
         let needsPing = self.link.probe(spread: spread, at: now)
         if needsPing { self.sendPing(at: now) }

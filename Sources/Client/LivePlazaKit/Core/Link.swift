@@ -103,8 +103,8 @@ struct Link: Sendable {
 
     /// The login has succeeded.
     ///
-    /// - Returns: whether the client must log in again with a newer token, because the token provider has answered after
-    ///   the login was sent.
+    /// - Returns: whether the client must log in again with a newer token, because the token provider has answered
+    ///   after the login was sent.
     mutating func loginSucceeded() -> Bool {
         self.enter(.open, until: .distantFuture)
         self.failures = 0

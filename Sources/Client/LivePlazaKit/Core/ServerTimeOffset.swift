@@ -3,15 +3,15 @@ internal import MachineKit
 
 /// How far the server's clock is ahead of a client's monotonic clock.
 ///
-/// It is the only way from a moment of the one clock to the time of the other.
+/// Only with this offset, a moment of the client's clock is converted to the server's time.
 struct ServerTimeOffset: Sendable, Equatable {
     private let lead: Milliseconds
 
-    /// The offset of a server that has told its time in the reply to a call.
+    /// The offset that follows from the server's time in the reply to a call.
     ///
     /// The server's time is taken as the time in the middle between the call and its reply (R2.27).
     init(_ serverTime: Timestamp, callSentAt: MonotonicTime, replyReceivedAt: MonotonicTime) {
-        // Half of the time is rounded up, so that the server's time is rather shown late than early.
+        // Half of the time is rounded up, so that the server's time is shown too late rather than too early.
         let middle = callSentAt + Milliseconds(((replyReceivedAt - callSentAt).count + 1) / 2)
         self.lead = Milliseconds(serverTime.milliseconds - middle.milliseconds)
     }

@@ -31,8 +31,9 @@ extension DeviceStore {
 
     /// Lets the media engine open a device, and waits until it has done so or has failed.
     ///
-    /// A media engine that does not answer in time is told to close the device, also when it opens the device later.
-    /// One that fails is told so only if the device is off: a device that is on stays on if it cannot be opened again.
+    /// If the media engine does not answer in time, the device is closed, and closed again if the engine opens it
+    /// later. If the engine fails, the device is closed only if it was off: a device that is on stays on if it cannot
+    /// be opened again.
     private func startCapture(
         by device: Device, isFront: Bool, _ callNumber: Int, on engine: isolated PlazaEngine
     ) async throws(ErrorInfo) {
@@ -69,7 +70,7 @@ extension DeviceStore {
         let isOn = self.state.value[keyPath: device.status] == .on
         let isOnAtSeat = self.progress.withLock { $0.seat?.isOn(device) ?? false }
         let isReported = isOn || isOnAtSeat || engine.reportingDevices.contains(device)
-        // The opening of an earlier call may have succeeded meanwhile, so the media engine is told to close the device.
+        // The opening of an earlier call may have succeeded meanwhile, so the device is closed.
         self.closeNow(device)
         if isReported { try? await engine.reportDevice(device, isOn: false) }
     }
@@ -189,7 +190,7 @@ extension DeviceStore: DeviceSink {
 
     /// Mutes a microphone that has just been opened, if the user has muted it meanwhile.
     ///
-    /// The media engine was told so before; but an engine may forget it when it opens the microphone.
+    /// The media engine was asked to mute it before; but an engine may forget that when it opens the microphone.
     private func muteOpenedMicrophone() {
         if self.progress.withLock({ $0.isMuted }) { self.mediaEngine?.setMicrophoneMuted(true) }
     }

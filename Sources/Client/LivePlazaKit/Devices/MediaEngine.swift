@@ -6,9 +6,9 @@
 ///
 /// Its methods are called on the delivery queue, in the order of the app's calls.
 ///
-/// An engine that has not called the `completion` of an opening after 60 s is told to close the device, and the app's
-/// call fails. If the engine opens the device after that, it is told to close it once more. An engine that fails to
-/// open a device that is off is told to close it, too, because it may have opened the device for an earlier call.
+/// If an engine has not called the `completion` of an opening after 60 s, the SDK closes the device, and the app's call
+/// fails. If the engine opens the device after that, the SDK closes it once more. The SDK also closes a device that was
+/// off and that the engine has failed to open, because the engine may have opened the device for an earlier call.
 public protocol MediaEngine: AnyObject, Sendable {
     /// Opens the camera; `completion` may be called on any thread, once.
     func openCamera(isFront: Bool, completion: @escaping @Sendable (DeviceError) -> Void)

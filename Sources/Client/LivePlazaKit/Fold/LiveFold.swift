@@ -41,7 +41,7 @@ struct LiveFold: Sendable {
         self.openRequests.snapshotFailed(name)
     }
 
-    /// Whether a request is no longer open according to a snapshot, and no notice has told how it ended.
+    /// Whether a request is no longer open according to a snapshot, and no notice of its end was received.
     var awaitsNotices: Bool { self.openRequests.awaitsNotices }
 
     /// Whether so many inputs were received since the request of a snapshot that the snapshot must be requested again.

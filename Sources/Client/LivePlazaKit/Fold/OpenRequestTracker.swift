@@ -4,12 +4,12 @@ internal import PlazaModel
 
 /// The open requests of this user and to this user, whose end leads to one event each.
 ///
-/// Usually a notice tells the end. The server keeps a notice for only a minute; if the client missed the notice, a later
-/// snapshot of the open requests lacks the request. Its notice may still be on its way then. So the client waits a
-/// moment, and publishes an end by the live's state only if no notice has come (R1.24).
+/// Usually a notice reports the end. The server keeps a notice for only a minute; if the client missed the notice, a
+/// later snapshot of the open requests lacks the request. Its notice may still be on its way then. So the client waits
+/// a moment, and publishes an end by the live's state only if no notice has come (R1.24).
 ///
 /// One user can make the same request again, under the same name. So an end counts only for a request that was open
-/// before it; and whoever is told of a new request is first told that the one before has ended.
+/// before it; and the event of a new request comes after the event of the earlier request's end.
 ///
 /// Applications of others to a host are not among them: a host gets no event of an application that has timed out.
 struct OpenRequestTracker: Sendable {
@@ -20,18 +20,19 @@ struct OpenRequestTracker: Sendable {
     private struct Entry {
         let name: RequestName
         let ends: RequestEnds
-        /// An earlier end is that of an earlier request; `distantPast` if only the call is known that has opened this one.
+        /// An earlier end is that of an earlier request; `distantPast` if only the call is known that has opened this
+        /// one.
         let endsFrom: Timestamp
         var missing: Missing?
 
-        /// The event of an end that no notice tells; nil if this user has accepted the request.
+        /// The event of an end that no notice reports; nil if this user has accepted the request.
         func missedEnd(_ context: FoldContext) -> StoreEvent? {
             let isAccepted = self.missing?.isAccepted ?? false || self.name.isAccepted(in: context)
             return isAccepted ? self.ends.accepted : self.ends.unanswered
         }
     }
 
-    /// What a snapshot has told about a request whose end no notice has told.
+    /// What a snapshot says about a request whose end no notice has reported.
     private struct Missing {
         /// The time of the snapshot; nil if the server does not send it.
         let at: Timestamp?
@@ -43,7 +44,8 @@ struct OpenRequestTracker: Sendable {
     private var entries: [Entry] = []
     /// For each snapshot that is being read: the requests that were opened or have ended since it was requested.
     ///
-    /// The time is that of the last notice about the request. A change by this client itself is later than any snapshot.
+    /// The time is that of the last notice about the request. A change by this client itself is later than any
+    /// snapshot.
     private var changedDuringRead: [SnapshotName: [RequestName: Timestamp]] = [:]
     /// The requests whose end was published without a notice, with the time of the snapshot that lacked them.
     ///
@@ -51,11 +53,11 @@ struct OpenRequestTracker: Sendable {
     private var endedUnnoticed: [RequestName: Timestamp] = [:]
     /// The number of this client's calls without an outcome that open requests.
     private var sendingCount = 0
-    /// What has ended while there were such calls, and was not known to be open: a notice may come before the reply to the
-    /// call that has opened the request.
+    /// What has ended while there were such calls, and was not known to be open: a notice may come before the reply to
+    /// the call that has opened the request.
     private var endedWhileSending: Set<RequestName> = []
 
-    /// Whether a request is missing in a snapshot, and no notice has told how it ended.
+    /// Whether a request is missing in a snapshot, and no notice of its end was received.
     var awaitsNotices: Bool { self.entries.contains { $0.missing != nil } }
 
     mutating func snapshotRequested(_ name: SnapshotName) {
@@ -64,8 +66,8 @@ struct OpenRequestTracker: Sendable {
 
     mutating func snapshotFailed(_ name: SnapshotName) { self.changedDuringRead[name] = nil }
 
-    /// Applies an input, and adds the events of ends that no notice has told, or removes those of notices that come too
-    /// late.
+    /// Applies an input, and adds the events of ends that no notice has reported, or removes those of notices that come
+    /// too late.
     ///
     /// `context`: with the events and the states that the input has led to otherwise.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {

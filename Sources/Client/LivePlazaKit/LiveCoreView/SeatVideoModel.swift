@@ -2,7 +2,7 @@
 
 /// Decides when a renderer must begin or end to draw a user's video in a seat's view.
 ///
-/// A renderer is told each change once. If the app sets another renderer, the former one ends all that it draws, and
+/// A renderer gets each change once. If the app sets another renderer, the former one ends all that it draws, and
 /// the new one begins with the users that are shown. The renderer is referenced weakly.
 struct SeatVideoModel<View: AnyObject> {
     /// Identifies a seat of this live or of a connected live.
@@ -11,7 +11,7 @@ struct SeatVideoModel<View: AnyObject> {
         var index: Int
     }
 
-    /// What a renderer is told.
+    /// A change for a renderer.
     struct Order {
         /// The user whose video is drawn; nil if nothing is drawn any more.
         let userID: String?

@@ -11,7 +11,7 @@ extension LivePlaza {
 }
 
 extension PlazaEngine {
-    /// The server's time; the device's own time until the server has told its time.
+    /// The server's time; the device's own time until a reply has contained the server's time.
     nonisolated var serverTime: WallTime {
         guard let offset = self.serverTimeOffset.withLock({ $0 }) else { return self.clock.wall }
         return self.clock.now + offset

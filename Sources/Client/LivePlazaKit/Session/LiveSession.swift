@@ -11,7 +11,7 @@ struct LiveSession: Sendable {
     let stores: any LiveStoresSink
     /// The timer that increases the displayed duration each second.
     var durationTimer: PlazaTimer?
-    /// The timer after which the ends of requests are published that no notice has told.
+    /// The timer after which the ends of requests are published that no notice has reported.
     var noticeTimer: PlazaTimer?
     /// The timers of reads that were postponed, by the part of the live's state that is read.
     var readTimers: [SnapshotName: PlazaTimer] = [:]

@@ -46,7 +46,7 @@ actor PlazaEngine {
     var deviceReports: [Device: Int] = [:]
     /// The number of the last read of a snapshot (a part of the live's state that a call returns).
     var readCount = 0
-    /// The server's time minus the clock's time; nil until the server has told its time.
+    /// The server's time minus the clock's time; nil until a reply has contained the server's time.
     nonisolated let serverTimeOffset = Locked<ServerTimeOffset?>(nil)
     /// The operations of stores that have not begun yet, in the order of the app's calls.
     private var operations: [@Sendable (isolated PlazaEngine) async -> Void] = []

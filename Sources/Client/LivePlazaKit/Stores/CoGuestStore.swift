@@ -91,8 +91,8 @@ public final class CoGuestStore: @unchecked Sendable {
 
     /// Invites a viewer to a seat; for the owner and admins.
     ///
-    /// After `timedOut` the viewer stays in `CoGuestState.invitees` until the server has told whether the invitation is
-    /// open.
+    /// After `timedOut` the viewer stays in `CoGuestState.invitees` until the client has learned from the server
+    /// whether the invitation is open.
     ///
     /// - Parameters:
     ///   - userID: the viewer.

@@ -24,7 +24,8 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// Asks the host of another live to connect.
     ///
-    /// After `timedOut` the host stays in `CoHostState.invitees` until the server has told whether the request is open.
+    /// After `timedOut` the host stays in `CoHostState.invitees` until the client has learned from the server whether
+    /// the request is open.
     ///
     /// - Parameters:
     ///   - liveId: the other live.

@@ -29,7 +29,7 @@ public final class SessionReplay: Sendable {
     private let network: ReplayNetwork
     /// The index of the next entry of the recording.
     private let nextIndex = Locked(0)
-    /// Whether the replayed client was told to log in.
+    /// Whether the replay has called the client's login.
     private let hasLoggedIn = Locked(false)
 
     /// How far the clock may advance while the replay waits until the client connects or repeats a recorded call.

@@ -44,8 +44,8 @@ extension ShardCalls {
 
     /// Whether a client reads the live that it is in, as it does when it enters.
     ///
-    /// An entry must not fail because others read. The limits of joins and reads of the user bound these reads, and their
-    /// time counts.
+    /// An entry must not fail because others read. The limits of joins and reads of the user bound these reads, and
+    /// their time counts.
     private func isNeededToEnter(_ read: ParsedCall, _ client: Client) -> Bool {
         if case .get(let live) = read { client.core.live == live } else { false }
     }

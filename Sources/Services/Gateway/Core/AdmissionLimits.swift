@@ -98,8 +98,8 @@ package enum MeteredCall: Hashable, Sendable {
 
     /// Creates the kind that follows from a method's name alone; nil if there is none.
     ///
-    /// The callers add `.login` and `.replay`, and kinds that need the call's parameters: `.join`, and `.sanction` for a
-    /// ban, unban or mute, which may name several users. All other methods are limited by the rates of frames
+    /// The callers add `.login` and `.replay`, and kinds that need the call's parameters: `.join`, and `.sanction` for
+    /// a ban, unban or mute, which may name several users. All other methods are limited by the rates of frames
     /// and of forwarded calls alone.
     package init?(method: String) {
         switch method {

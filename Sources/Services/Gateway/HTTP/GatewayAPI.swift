@@ -102,7 +102,8 @@ struct GatewayAPI: Sendable {
         case .payloadTooLarge: "the body is over \(GatewayService.fixedHTTPLimits.bodyBytes) bytes"
         case .headersTooLarge:
             "the head is over \(GatewayService.fixedHTTPLimits.headBytes) bytes, or has more than "
-                + "\(GatewayService.fixedHTTPLimits.headers) headers or \(GatewayService.fixedHTTPLimits.queryItems) query items"
+                + "\(GatewayService.fixedHTTPLimits.headers) headers or "
+                + "\(GatewayService.fixedHTTPLimits.queryItems) query items"
         case .tooManyRequests: "your address has too many requests open"
         case .unavailable: "the gateway stops"
         case .deadlineExceeded: "no answer in time: send the same request again"

@@ -45,11 +45,11 @@ package struct GiftQuestion: Hashable, Sendable {
 
 /// A request that the app's backend received, and how it answered.
 package struct BackendRequest: Hashable, Sendable {
-    /// What was asked or told.
+    /// The content of the request.
     package enum Content: Hashable, Sendable {
         case event(EventPlace, WebhookEvent)
         case question(GiftQuestion)
-        /// Not what WEBHOOKS.md, section 1, describes, for this reason.
+        /// A request that WEBHOOKS.md, section 1, does not allow, with the reason.
         case malformed(String)
     }
 

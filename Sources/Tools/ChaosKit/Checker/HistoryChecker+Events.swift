@@ -71,9 +71,9 @@ extension HistoryChecker {
             }
         }
         for feed in Self.bestFeeds(history) {
-            var told: [UserID: [Bool]] = [:]
+            var reported: [UserID: [Bool]] = [:]
             for case .memberState(let isOnline, _, let users) in events[feed.live] ?? [] {
-                for user in users { told[user.userID, default: []].append(isOnline) }
+                for user in users { reported[user.userID, default: []].append(isOnline) }
             }
             var shown: [UserID: [Bool]] = [:]
             for content in feed.contents {
@@ -81,7 +81,7 @@ extension HistoryChecker {
                 if case .audienceLeft(let user) = content { shown[user.userID, default: []].append(false) }
             }
             for (user, tips) in shown.sorted(by: { $0.key < $1.key }) {
-                guard let index = (told[user] ?? []).firstMissing(of: tips) else { continue }
+                guard let index = (reported[user] ?? []).firstMissing(of: tips) else { continue }
                 let change = tips[index] ? "joined" : "left"
                 findings.append(
                     Finding(
@@ -101,11 +101,11 @@ extension HistoryChecker {
             let shown = feed.contents.compactMap { content -> [String: String]? in
                 if case .metadataChanged(let set, _, _) = content, !set.isEmpty { set } else { nil }
             }
-            let told = (events[feed.live] ?? []).compactMap { content -> [String: String]? in
+            let reported = (events[feed.live] ?? []).compactMap { content -> [String: String]? in
                 if case .metadataSet(let values, _) = content { values } else { nil }
             }
-            let count = max(shown.count, told.count)
-            guard let index = (0..<count).first(where: { shown.at($0) != told.at($0) }) else { return nil }
+            let count = max(shown.count, reported.count)
+            guard let index = (0..<count).first(where: { shown.at($0) != reported.at($0) }) else { return nil }
             func text(_ values: [String: String]?) -> String {
                 guard let values else { return "nothing" }
                 return values.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: ", ")
@@ -114,7 +114,7 @@ extension HistoryChecker {
                 promise: "R14.18",
                 text:
                     "change \(index + 1) of the metadata of \(feed.live) is \(text(shown.at(index))) in its feed, and "
-                    + "\(text(told.at(index))) at the backend")
+                    + "\(text(reported.at(index))) at the backend")
         }
     }
 
@@ -128,12 +128,12 @@ extension HistoryChecker {
             let shown = feed.contents.compactMap { content -> [UserID?]? in
                 if case .stage(let record, _) = content { record.seats.map { $0.occupant?.user.userID } } else { nil }
             }
-            let told = (events[feed.live] ?? []).compactMap { content -> [UserID?]? in
+            let reported = (events[feed.live] ?? []).compactMap { content -> [UserID?]? in
                 if case .seatsChanged(let seats) = content { seats.map { $0.occupant?.user.userID } } else { nil }
             }
             // Stages whose seats did not change have no event, and neither has a live without seats.
             let occupations = shown.withoutRepeats.filter { !$0.isEmpty }
-            guard let index = told.withoutRepeats.firstMissing(of: occupations) else { return nil }
+            guard let index = reported.withoutRepeats.firstMissing(of: occupations) else { return nil }
             let users = occupations[index].compactMap { $0?.text }.joined(separator: ", ")
             return Finding(
                 promise: "R14.20",

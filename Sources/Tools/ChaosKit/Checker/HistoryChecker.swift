@@ -135,7 +135,8 @@ package enum HistoryChecker {
         return findings
     }
 
-    /// Checks that Kafka has each feed from number 1 on, each number once, and each item that a client received (I7, I8).
+    /// Checks that Kafka has each feed from number 1 on, each number once, and each item that a client received (I7,
+    /// I8).
     private static func checkLogs(_ history: RoundHistory) -> [Finding] {
         var findings = self.checkOrder(history.logs)
         let logs = Dictionary(history.logs.map { ($0.live, $0) }) { first, _ in first }
@@ -208,7 +209,7 @@ package enum HistoryChecker {
         return findings
     }
 
-    /// Checks that no client was told by a tip that a user left, if the user never left (I5).
+    /// Checks that no client received a leave tip about a user who never left (I5).
     private static func checkLeaves(_ history: RoundHistory) -> [Finding] {
         history.feeds.flatMap { feed in
             feed.contents.compactMap { content in

@@ -10,7 +10,7 @@ package struct FeedHistory: Hashable, Sendable {
         case item(epoch: Int64, number: Int64, content: FeedContent, at: Timestamp? = nil)
         /// Items may be missing here: the server could not resume the feed, or the client was not in the live.
         case gap
-        /// The client was told that it was kicked or banned: until the next gap, it must not receive anything.
+        /// The client received the notice of its kick or ban: until the next gap, it must not receive anything.
         case removed
 
         /// Whether the step is an item.
@@ -136,7 +136,8 @@ package struct RoundHistory: Sendable {
     package var feeds: [FeedHistory] = []
     /// How many messages the feeds of the round's app may have in a second.
     package var feedBudget = AppPolicy().feedBudget
-    /// The feeds of all lives of the round as they are in Kafka, from their first items on; empty if they were not read.
+    /// The feeds of all lives of the round as they are in Kafka, from their first items on; empty if they were not
+    /// read.
     package var logs: [FeedHistory] = []
     /// What the app's backend received; nil if there was none.
     package var backend: BackendHistory?

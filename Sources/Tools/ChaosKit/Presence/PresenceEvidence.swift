@@ -39,7 +39,7 @@ enum PresenceEvidence {
         }.map(\.element)
     }
 
-    /// What the watcher was told.
+    /// A tip that the watcher received.
     static func event(_ tip: PresenceHistory.Tip, in history: PresenceHistory) -> Evidence.Event {
         Evidence.Event(
             client: "the watcher", live: history.live,

@@ -47,7 +47,8 @@ package struct PresenceResult: Hashable, Sendable, Codable {
     /// What was decided, and the findings with their events, as a report prints them.
     var lines: [String] {
         var summary =
-            "I4 in the run of seed \(self.seed): \(self.joins) joins, \(self.leaves) leaves and \(self.silences) silences of viewers decided"
+            "I4 in the run of seed \(self.seed): \(self.joins) joins, \(self.leaves) leaves and "
+            + "\(self.silences) silences of viewers decided"
         if let shortest = self.shortestSilence, let longest = self.longestSilence {
             summary +=
                 " (their leaves showed \(Milliseconds(shortest).inSeconds) to \(Milliseconds(longest).inSeconds) s "

@@ -4,8 +4,8 @@ internal import MachineKit
 internal import PlazaModel
 internal import ProtocolClient
 
-/// The live that lasts as long as a run, beside the lives of the rounds: a watcher stays in it, and viewers enter it who
-/// leave, or fall silent (I4).
+/// The live that lasts as long as a run, beside the lives of the rounds: a watcher stays in it, and viewers enter it
+/// who leave, or fall silent (I4).
 ///
 /// A silence takes 90 s, and a round about 30 s. So this live is checked once, at the end of the run.
 final class PresenceWorkload: Sendable {
@@ -35,7 +35,7 @@ final class PresenceWorkload: Sendable {
     private let host: PlazaClient
     private let watcher: PlazaClient
     private let history: Locked<PresenceHistory>
-    /// Whether the watcher is in the live, so that it is told of everybody who enters.
+    /// Whether the watcher is in the live, so that it receives the tips about everybody who enters.
     private let isWatching = Locked(false)
 
     init(_ setting: Setting) throws {
@@ -81,8 +81,8 @@ final class PresenceWorkload: Sendable {
 
     /// Sends a call again and again until it is answered.
     ///
-    /// - Returns: when the answered attempt was sent and answered; a code of `alreadyDone` is an answer too. Nil without an
-    ///   answer within `stepTimeout`.
+    /// - Returns: when the answered attempt was sent and answered; a code of `alreadyDone` is an answer too. Nil
+    ///   without an answer within `stepTimeout`.
     private func call(
         _ client: PlazaClient, _ method: String, _ params: CallParams, live: LiveID? = nil,
         alreadyDone: Set<ReplyCode> = [], until isOver: () -> Bool
@@ -110,7 +110,7 @@ final class PresenceWorkload: Sendable {
 
     // MARK: The watcher
 
-    /// Opens the live, and records what the watcher is told.
+    /// Opens the live, and records what the watcher receives.
     private func watch(until isOver: () -> Bool) async {
         await self.enter(until: isOver)
         self.isWatching.withLock { $0 = true }

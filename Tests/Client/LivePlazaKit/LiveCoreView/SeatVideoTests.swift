@@ -3,7 +3,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// What the renderers of a stage are told to draw.
+/// What the renderers of a stage must draw.
 @Suite struct SeatVideoTests {
     /// A view or a renderer.
     private final class Object {
@@ -22,7 +22,7 @@ import Testing
         order.map { "\($0.userID ?? "nobody") of \($0.liveID) in \($0.view.name)" }
     }
 
-    @Test func `a renderer is told each change once`() {
+    @Test func `a renderer gets each change once`() {
         var model = Model()
         let renderer = Object("renderer")
         #expect(model.use(renderer).isEmpty)

@@ -48,7 +48,8 @@ package final class GroupSessionTimeout: Sendable {
                 [
                     .setting: "group.min.session.timeout.ms", .value: "1000",
                     .detail: .string(
-                        "The broker takes no session of \(Milliseconds(requested).count) ms, so one of \(Milliseconds(next).count) ms is asked for: when an instance "
+                        "The broker takes no session of \(Milliseconds(requested).count) ms, so one of "
+                            + "\(Milliseconds(next).count) ms is asked for: when an instance "
                             + "dies, another takes over after that time instead. For quick takeovers set "
                             + "group.min.session.timeout.ms=1000 on every broker, then restart this process."),
                 ])
