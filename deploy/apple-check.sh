@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Type-checks what LivePlazaKit has for Apple systems alone, on Linux: URLSession's WebSockets as Foundation has them
-# here, and views against stubs of Network, UIKit and SwiftUI, which are built apart, because `canImport` sees all that a package has built. An app's code is checked in Swift 5 and 6 mode.
-# The public API is compared with docs/api/LivePlazaKit-Apple.txt.
+# here, and views against stubs of Network, UIKit and SwiftUI, which are built apart, because `canImport` sees all that
+# a package has built. An app's code is checked in Swift 5 and 6 mode. The public API is compared with
+# docs/api/LivePlazaKit-Apple.txt.
 #
 #   deploy/apple-check.sh
 #   deploy/apple-check.sh --write    # writes that file instead, after a change of the API that is meant
 #
-# It takes about a minute. It does not replace a build on a Mac: the stubs declare what the kit uses, as the kit uses it.
+# It takes about a minute. It does not replace a build on a Mac: the stubs declare what the kit uses, as the kit uses
+# it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 compare=(--check)

@@ -77,8 +77,8 @@ while (($#)); do
 done
 ((${#targets[@]})) || targets=("${all[@]}")
 
-# One optimised build of the modules under test, in a place of its own: the instrumented code must not mix with the other
-# builds. Checks for overflow and bounds stay on, as in the release build of the services.
+# One optimised build of the modules under test, in a place of its own: the instrumented code must not mix with the
+# other builds. Checks for overflow and bounds stay on, as in the release build of the services.
 say "building in $work"
 mkdir -p "$work" "$work/findings"
 log=$work/build.log
@@ -111,7 +111,8 @@ for target in "${targets[@]}"; do
   fi
 done
 
-# A trap ends the process with a signal, which libFuzzer reports with its input; Swift's own backtrace would take seconds.
+# A trap ends the process with a signal, which libFuzzer reports with its input; Swift's own backtrace would take
+# seconds.
 export SWIFT_BACKTRACE=enable=no
 for target in "${targets[@]}"; do
   if [[ -n $keep ]]; then

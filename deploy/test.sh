@@ -10,8 +10,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Every test target of Package.swift stands in one of the first two lists (checked by Tests/Architecture/FastTests.swift).
-# Needs no Redis, no Kafka (real or in memory), no child process: what --fast runs.
+# Every test target of Package.swift stands in one of the first two lists (checked by
+# Tests/Architecture/FastTests.swift). Needs no Redis, no Kafka (real or in memory), no child process: what --fast runs.
 fast_targets="ArchitectureTests FuzzTests MachineKitTests PlazaModelTests PlazaWireTests DirectoryCoreTests AudienceCoreTests BarrageCoreTests StageCoreTests GatewayCoreTests PermissionTests RecordSizeTests CompressionTests ObservabilityTests ClientAddressTests EventLoopTests WebSocketTests HTTPServerTests HTTPClientTests TokensTests SettingsTests LoadKitTests AttackKitTests ChaosKitTests ScaleKitTests DashboardKitTests InspectKitTests ProtocolClientTests LivePlazaKitTests LivePlazaTransportTests LivePlazaCombineTests LivePlazaTestingTests ViewerScreensTests FirstLiveTests"
 # Starts servers or child processes: left out by --fast.
 server_targets="ChildProcessTests KafkaClientTests RedisClientTests ServiceShellTests PresenceTests WebhooksTests GatewayTests ClusterKitTests PublicAPITests ClusterTests"
@@ -109,8 +109,8 @@ prepare_servers() {
     deploy/install.sh build run test
   fi
 
-  # Two test tools from PyPI, which the tests find in .build/python: `websockets` is the other end of the interoperability
-  # tests, `schemathesis` checks the HTTP API against its description.
+  # Two test tools from PyPI, which the tests find in .build/python: `websockets` is the other end of the
+  # interoperability tests, `schemathesis` checks the HTTP API against its description.
   local is_there='import importlib.metadata as m, sys
 lines = [l.strip() for l in open("Tests/requirements.txt") if "==" in l and not l.startswith("#")]
 sys.exit(any(m.version(n) != v for n, v in (l.split("==") for l in lines)))'

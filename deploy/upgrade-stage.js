@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of `deploy/upgrade-test.py` with clients: a seat that is taken, an application and a co-host request that are
-// open, and a battle, over an upgrade. It reads commands from standard input, a line each, and answers each with a line:
-// `ok: …`, or `failed: …`.
+// The part of `deploy/upgrade-test.py` with clients: a seat that is taken, an application and a co-host request that
+// are open, and a battle, over an upgrade. It reads commands from standard input, a line each, and answers each with a
+// line: `ok: …`, or `failed: …`.
 //
 //   begin   opens the requests and the battle, and sends scores from then on
 //   check   what was open must be so still, for all clients and for a new one; then ends all of it, once each

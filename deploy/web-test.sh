@@ -4,8 +4,8 @@
 #
 #   deploy/web-test.sh [--fast] [--require-cluster]
 #
-# Needs Debian's nodejs and node-typescript (deploy/install.sh test), and for the last part a build of `plaza`: PLAZA names
-# one, else .build/release/plaza or .build/debug/plaza is taken. Installs and builds nothing. Safe to run again.
+# Needs Debian's nodejs and node-typescript (deploy/install.sh test), and for the last part a build of `plaza`: PLAZA
+# names one, else .build/release/plaza or .build/debug/plaza is taken. Installs and builds nothing. Safe to run again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

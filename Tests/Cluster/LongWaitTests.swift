@@ -5,8 +5,8 @@ import LoadKit
 import TestSupport
 import Testing
 
-/// Tests whose cases last minutes, and wait most of the time: processes that stand still (SIGSTOP) under load, and users
-/// who are away for long.
+/// Tests whose cases last minutes, and wait most of the time: processes that stand still (SIGSTOP) under load, and
+/// users who are away for long.
 ///
 /// The cases run at the same time, each in a cluster of its own; one after the other they would take eight minutes.
 @Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))

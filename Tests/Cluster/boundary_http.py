@@ -11,8 +11,8 @@ from boundary_cases import (ANSWER_LIMIT, MANY_MEMBERS, MARKS, MAX_WAITS, NUMBER
 # The heads with the two longest values are a little and a lot over the limit of 16 KiB.
 HEADER_VALUES = ["", "a" * 300, "a" * 9000, "a" * 16300, "a" * 40000, "\x01", "é", "9223372036854775808", "-1", "0", "1e308",
                  ",", ";", "=", "\"", "*/*;q=9", ", ".join(["a"] * 200)]
-# All boundary values without a line break. The gateway parses the headers of every operation in the same way, so only the
-# handshake and two operations get these values.
+# All boundary values without a line break. The gateway parses the headers of every operation in the same way, so only
+# the handshake and two operations get these values.
 MORE_HEADER_VALUES = NUMBERS + [text for text in TEXTS + RAW if not set(text) & set("\r\n")]
 OPERATIONS_WITH_ALL_HEADER_VALUES = {"getLive", "sendText"}
 # Methods: texts that do not end the method, and the longest token that may be one.

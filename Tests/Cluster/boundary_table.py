@@ -92,7 +92,8 @@ class Client:
             fault = self.documented.fault_of(error)
             if fault:
                 self.report.fault(case, f"{fault}: {error}")
-            # The server closes a connection after ten frames that are no calls. It counts them anew on a new connection.
+            # The server closes a connection after ten frames that are no calls. It counts them anew on a new
+            # connection.
             if reply["id"] == -1:
                 await self.close()
             if fault or error["name"] != "tooFrequent":

@@ -40,8 +40,8 @@ SCRIPT = r"""() => {
   const over = (top, under) => ({ r: top.r * top.a + under.r * (1 - top.a), g: top.g * top.a + under.g * (1 - top.a), b: top.b * top.a + under.b * (1 - top.a), a: 1 });
   const light = ({ r, g, b }) => [r, g, b].map((value) => value / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)).reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
   const ratio = (one, other) => { const [a, b] = [light(one), light(other)].sort((x, y) => y - x); return (a + 0.05) / (b + 0.05); };
-  // What is behind a text: the colours of its ancestors, up to the first opaque one. Over a picture or gradient that the
-  // text does not own nothing can be computed; those have a plate of their own colour.
+  // What is behind a text: the colours of its ancestors, up to the first opaque one. Over a picture or gradient that
+  // the text does not own nothing can be computed; those have a plate of their own colour.
   const behind = (element) => {
     const layers = [];
     for (let at = element; at; at = at.parentElement) {

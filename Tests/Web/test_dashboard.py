@@ -82,7 +82,8 @@ class Dashboard(BrowserCase):
                     os.kill(before, 0)
         viewer.wait_for_message(sent[-1])
         self.assertEqual([text for text in viewer.messages() if text in sent], sent)
-        # The ledger counts what all processes have told, also the killed ones; nothing may be unexplained when all is quiet.
+        # The ledger counts what all processes have told, also the killed ones; nothing may be unexplained when all is
+        # quiet.
         page.wait_for_function(
             "() => { const { ledger } = livePlazaOps.source.report; return ledger.feedGap === 0 && ledger.deliveryGap === 0; }",
             timeout=60_000)

@@ -60,8 +60,8 @@ class Cluster:
         key = apps["apps"]["demo"]["keys"][0]
         self.secret = static_server.unbase64url(key["k"])
         self.kid = key["kid"]
-        # Gateways that serve pages themselves are tested as they are, as those of a new cluster must; others get a server
-        # of pages in front.
+        # Gateways that serve pages themselves are tested as they are, as those of a new cluster must; others get a
+        # server of pages in front.
         self.url = self.api
         if not self._serves_pages():
             if not running:

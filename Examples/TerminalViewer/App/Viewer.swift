@@ -77,7 +77,8 @@ final class Viewer {
     func quit() {
         self.state.message = nil
         Task {
-            // With a logout the server knows at once that the user has gone. Otherwise it would wait for the lease to expire.
+            // With a logout the server knows at once that the user has gone. Otherwise it would wait for the lease to
+            // expire.
             try? await self.plaza.loginStore.logout()
             exit(0)
         }
@@ -122,8 +123,8 @@ extension Viewer {
         let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
         self.handle(input) { $0.readKeys() }
         for number in [SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGPIPE] {
-            // A signal whose default action ends the process is ignored, so that the source can receive it. SIGWINCH and
-            // SIGCONT keep their default action, which does not end the process.
+            // A signal whose default action ends the process is ignored, so that the source can receive it. SIGWINCH
+            // and SIGCONT keep their default action, which does not end the process.
             signal(number, number == SIGWINCH || number == SIGCONT ? SIG_DFL : SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
             self.handle(source) { $0.receive(signal: number) }

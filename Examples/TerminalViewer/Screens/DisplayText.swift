@@ -2,8 +2,8 @@
 
 /// Text that is safe to write to a terminal, with its width in columns.
 ///
-/// Other users choose names and messages. Control characters in them must not reach the terminal, because they could move
-/// the cursor, change the title, or reverse the direction of the line.
+/// Other users choose names and messages. Control characters in them must not reach the terminal, because they could
+/// move the cursor, change the title, or reverse the direction of the line.
 package struct DisplayText: Hashable, Sendable {
     /// The characters that are shown; none of them is a control character.
     package let characters: [Character]

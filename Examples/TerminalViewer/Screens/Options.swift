@@ -99,8 +99,8 @@ package struct OptionsError: Error, Hashable, Sendable {
 
 /// Makes a user's id from a name, in the same way as the browser pages.
 ///
-/// The name is trimmed and lowercased. The letters a to z, digits, hyphens and underscores stay; a space becomes a hyphen;
-/// any other scalar becomes its number in base 36. The id has at most 32 characters.
+/// The name is trimmed and lowercased. The letters a to z, digits, hyphens and underscores stay; a space becomes a
+/// hyphen; any other scalar becomes its number in base 36. The id has at most 32 characters.
 package func userID(ofName name: String) -> String {
     var id = ""
     let trimmed = name.lowercased().drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed()

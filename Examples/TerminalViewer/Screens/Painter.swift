@@ -51,7 +51,8 @@ package struct Painter: Sendable {
             if style != cell.style { text += self.sequence(cell.style) }
             style = cell.style
             text.append(character)
-            // Terminals disagree on the width of some characters. After such a character the cursor is moved explicitly.
+            // Terminals disagree on the width of some characters. After such a character the cursor is moved
+            // explicitly.
             isCursorInPlace = character.isASCII || "─│┌┐└┘█░".contains(character)
         }
     }

@@ -14,8 +14,8 @@ let alice = UserInfo(userID: "alice", userName: "Alice")
 
 /// A directory with one partition, to which tests send inputs directly.
 ///
-/// The epoch of a live is the offset of its `open`. The revision of the live is the offset of the input that changed the
-/// live last.
+/// The epoch of a live is the offset of its `open`. The revision of the live is the offset of the input that changed
+/// the live last.
 typealias DirectoryHarness = MachineHarness<DirectoryMachine>
 
 extension DirectoryHarness {

@@ -4,8 +4,8 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Tests that the checker finds users on two seats (I11), connections that are not symmetric (I12), and walks through the
-/// list of lives that miss or repeat one (I3).
+/// Tests that the checker finds users on two seats (I11), connections that are not symmetric (I12), and walks through
+/// the list of lives that miss or repeat one (I3).
 struct StageCheckerTests {
     private typealias Fixture = HistoryFixture
 

@@ -5,8 +5,8 @@ import Testing
 
 /// Tests of the figures that the dashboard computes from readings of the processes' metrics.
 ///
-/// The ledger counts deliveries of feed items to viewers: each due delivery was made (`delivered`), was given up, or will
-/// be made (`owed`). The rest is the delivery gap, which must be 0. Times are in milliseconds.
+/// The ledger counts deliveries of feed items to viewers: each due delivery was made (`delivered`), was given up, or
+/// will be made (`owed`). The rest is the delivery gap, which must be 0. Times are in milliseconds.
 @Suite struct DashboardModelTests {
     /// A reading of a gateway with 12 connections, two partitions, and 3 records of the feeds that it has not read yet.
     private static func gateway(delivered: Int, due: Int, owed: Int) -> ProcessReading {

@@ -581,7 +581,8 @@ export class LivePlaza extends EventTarget {
   readonly loginStore: LoginStore;
   readonly liveListStore: LiveListStore;
   /**
-   * The stores of a live; they show the defaults until the client is in it. The same id gives the same stores, for as long as
+   * The stores of a live; they show the defaults until the client is in it. The same id gives the same stores, for as
+   * long as
    * the client is in the live, or the app holds one of them, or asked for them among the last 100 lives. */
   live(liveID: string): LiveStores;
   /** Calls a method of PROTOCOL.md, section 5, and gives the body of its result. */

@@ -16,8 +16,8 @@ let shared;
 /**
  * One client: a login, the list of lives, and the stores of the live that it is in. A page may have any number.
  *
- * It dispatches `error` events with a PlazaError as `detail` when a server sends what is not of the protocol (the frame is
- * dropped), and when the token provider fails (it is asked again).
+ * It dispatches `error` events with a PlazaError as `detail` when a server sends what is not of the protocol (the frame
+ * is dropped), and when the token provider fails (it is asked again).
  */
 export class LivePlaza extends EventTarget {
   /** @type {import('./index.js').PlazaOptions} */
@@ -97,8 +97,8 @@ export class LivePlaza extends EventTarget {
   }
 
   /**
-   * The stores of a live. They show the defaults until the client is in that live. The same id gives the same stores, for as
-   * long as the client is in the live, or the app holds one of them, or asked for them among the last 100 lives.
+   * The stores of a live. They show the defaults until the client is in that live. The same id gives the same stores,
+   * for as long as the client is in the live, or the app holds one of them, or asked for them among the last 100 lives.
    *
    * @param {string} liveID case sensitive
    */
@@ -191,8 +191,8 @@ export class LivePlaza extends EventTarget {
   }
 
   /**
-   * Shows in which live the client is, and the states of a live in its stores: first all states, then the subscribers, then
-   * the events.
+   * Shows in which live the client is, and the states of a live in its stores: first all states, then the subscribers,
+   * then the events.
    *
    * @param {import('./index.js').LiveInfo} current
    * @param {string} liveID

@@ -16,7 +16,8 @@ import { snapshots } from './snapshots.js';
  * @property {() => string} selfID
  * @property {(current: import('./index.js').LiveInfo, liveID: string, states: import('./core/live-fold.js').LiveStates, events: import('./core/live-fold.js').StoreEvent[]) => void} show
  *   shows in which live the client is, and the states of a live
- * @property {(liveID: string) => readonly import('./index.js').Barrage[]} tips the app's messages in a live that is not entered yet
+ * @property {(liveID: string) => readonly import('./index.js').Barrage[]} tips the app's messages in a live that is not
+ * entered yet
  * @property {(type: string, detail: object) => void} tellList dispatches an event of LiveListStore
  * @property {(error: PlazaError) => void} report
  */
@@ -346,7 +347,7 @@ export class LiveSession {
     }
   }
 
-  /** Waits for the notices of requests that a snapshot lacks, if there are any; then tells their ends without notices. */
+  /** Waits for the notices of requests that a snapshot lacks, if any; then reports their ends without notices. */
   #awaitNotices() {
     const { clock } = this.#owner;
     const fold = this.#fold;

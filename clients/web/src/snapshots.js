@@ -30,8 +30,8 @@ export const snapshots = {
       items.push(...(Array.isArray(page.items) ? page.items : []));
       offset = Number(page.nextOffset ?? 0);
     } while (offset > 0 && offset < maxCount);
-    // Each page also tells whether this user is muted, whichever page this mute is on. The time is that of the first page,
-    // because the others may contain later changes only.
+    // Each page also tells whether this user is muted, whichever page this mute is on. The time is that of the first
+    // page, because the others may contain later changes only.
     return { page: { ...first, items } };
   },
 };

@@ -2,9 +2,9 @@
 
 /// Receives what a media engine measures, and shows it in the stores.
 ///
-/// `DeviceStore` hands this object to the app's engine by `MediaEngine.setReports(_:)`. The methods may be called on any
-/// thread. The states change on the delivery queue, in the order of the reports and of the app's calls. The reports of an
-/// engine that the app has replaced have no effect. The object does not retain the store.
+/// `DeviceStore` hands this object to the app's engine by `MediaEngine.setReports(_:)`. The methods may be called on
+/// any thread. The states change on the delivery queue, in the order of the reports and of the app's calls. The reports
+/// of an engine that the app has replaced have no effect. The object does not retain the store.
 public final class MediaEngineReports: Sendable {
     private weak let devices: DeviceStore?
 

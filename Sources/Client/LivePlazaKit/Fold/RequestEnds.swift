@@ -54,8 +54,8 @@ extension RequestEnds {
         }
     }
 
-    /// The ends of a request of another user that an event announces; nil for an application, of whose timeout hosts get
-    /// no event.
+    /// The ends of a request of another user that an event announces; nil for an application, of whose timeout hosts
+    /// get no event.
     init?(ofAnnounced event: StoreEvent, _ context: FoldContext) {
         switch event {
         case .guest(.onHostInvitationReceived(let host)):

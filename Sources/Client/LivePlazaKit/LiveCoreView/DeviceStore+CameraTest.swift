@@ -5,7 +5,8 @@ public import UIKit
 
 /// A media engine that can show the user's own camera before the user goes live.
 public protocol CameraTestEngine: MediaEngine {
-    /// Opens the camera and shows its picture in `view`, to nobody else; `completion` may be called on any thread, once.
+    /// Opens the camera and shows its picture in `view`, to nobody else; `completion` may be called on any thread,
+    /// once.
     func startCameraTest(in view: UIView, completion: @escaping @Sendable (DeviceError) -> Void)
     /// Ends the test, and closes the camera; also called after a test that could not be started.
     func stopCameraTest()

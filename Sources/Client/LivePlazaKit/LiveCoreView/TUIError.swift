@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if canImport(UIKit) && !os(watchOS)
-/// The codes of client errors that apps of this family know by name; PROTOCOL.md, section 13, explains those of the server.
+/// The codes of client errors that apps of this family know by name; PROTOCOL.md, section 13, explains those of the
+/// server.
 public enum TUIError: Int, Sendable {
     /// The call has succeeded.
     case success = 0

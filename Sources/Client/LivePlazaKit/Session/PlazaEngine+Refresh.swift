@@ -35,8 +35,8 @@ extension PlazaEngine {
         let sessionNumber = self.liveSession?.number
         let list: Result<Snapshot, ErrorInfo>
         do throws(ErrorInfo) { list = .success(try await read(self)) } catch { list = .failure(error) }
-        // It is not checked before the read whether the client is in the live, because a join that the app has begun may
-        // be complete by now.
+        // It is not checked before the read whether the client is in the live, because a join that the app has begun
+        // may be complete by now.
         if let sessionNumber, sessionNumber != self.liveSession?.number { throw Self.leftMeanwhileError }
         guard self.applySnapshot(try list.get(), in: liveID) else {
             throw ErrorInfo(.notInRoom, "join the live before you read its lists")

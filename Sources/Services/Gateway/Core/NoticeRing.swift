@@ -146,8 +146,8 @@ private struct AppNotices: Sendable {
     private(set) var byteCount = 0
     /// The user and the id of each notice, and the time at which it was read, oldest first.
     ///
-    /// The place of a notice that its user's limit has removed may still be here. Such places are at most as many as the
-    /// notices, so that all fit.
+    /// The place of a notice that its user's limit has removed may still be here. Such places are at most as many as
+    /// the notices, so that all fit.
     private var order = Self.emptyOrder()
 
     private typealias Place = (user: UserKey, id: NoticeID, readAt: MonotonicTime)

@@ -127,8 +127,8 @@ package struct ReplayQueue: Sendable {
     /// Removes the requests that the next scan serves, and returns the scan.
     ///
     /// The scan is for the app with the fewest running scans; among several, for the one whose last scan is the oldest.
-    /// So an app with many requests does not delay the few of another. Of the app's partitions it reads the one whose first
-    /// request has the earliest deadline, and serves as many of the partition's requests as one scan can.
+    /// So an app with many requests does not delay the few of another. Of the app's partitions it reads the one whose
+    /// first request has the earliest deadline, and serves as many of the partition's requests as one scan can.
     ///
     /// - Parameters:
     ///   - busyPartitions: The partitions that are being read; no further scan of them may begin.

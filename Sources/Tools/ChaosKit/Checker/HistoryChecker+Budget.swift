@@ -9,8 +9,8 @@ extension HistoryChecker {
 
     /// Checks that no second of the machine's time has more texts, tips and counters than the budget (I9).
     ///
-    /// Only what Kafka has tells that time, so without logs nothing is checked. Control items and gifts always enter, and
-    /// are not counted: with them, a second may have more items than the budget.
+    /// Only what Kafka has tells that time, so without logs nothing is checked. Control items and gifts always enter,
+    /// and are not counted: with them, a second may have more items than the budget.
     static func checkBudgets(_ history: RoundHistory) -> [Finding] {
         let budget = history.feedBudget
         return history.logs.compactMap { log in

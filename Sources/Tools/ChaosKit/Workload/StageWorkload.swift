@@ -6,9 +6,9 @@ internal import ProtocolClient
 
 /// A workload of two connected lives, and a third one in which a crowd sends more texts than a feed carries.
 ///
-/// In the connected lives users apply for a seat or are invited, the lives battle, viewers send messages, gifts and likes,
-/// a host writes metadata, one viewer is muted and unmuted, and visitors come, are kicked or banned, and leave. A user walks
-/// through the list of lives, while other lives begin and end. The app's backend posts texts over HTTP.
+/// In the connected lives users apply for a seat or are invited, the lives battle, viewers send messages, gifts and
+/// likes, a host writes metadata, one viewer is muted and unmuted, and visitors come, are kicked or banned, and leave.
+/// A user walks through the list of lives, while other lives begin and end. The app's backend posts texts over HTTP.
 ///
 /// The calls of a step are repeated until they get a valid answer. A step that does not succeed within `stepTimeout` is
 /// a stall. The calls in `StageWorkload+Calls.swift`, whose effects `HistoryChecker` counts, are sent once.

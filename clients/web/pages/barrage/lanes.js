@@ -3,7 +3,8 @@
 /**
  * @typedef {object} BarrageItem
  * @property {number} width in pixels
- * @property {boolean} [isGift] a gift waits for a lane for as long as it takes, and is never left out; whoever offers gifts
+ * @property {boolean} [isGift] a gift waits for a lane for as long as it takes, and is never left out; whoever offers
+ * gifts
  *   bounds how many wait (`waitingGifts`)
  *
  * @typedef {object} Placement
@@ -18,10 +19,10 @@
 /**
  * Chooses the lane of each message that crosses the screen from right to left, so that none overlaps another.
  *
- * Every message crosses in the same time, so a longer one is faster and could run into the one before it. A lane is free
- * for a message when the one before it has entered with its tail (`entered`), and will be gone with its tail (`gone`) when
- * the new one's head arrives at the left edge. Both move evenly, so they then cannot meet in between. These two times of
- * each lane are all that is needed: nothing is measured on the page.
+ * Every message crosses in the same time, so a longer one is faster and could run into the one before it. A lane is
+ * free for a message when the one before it has entered with its tail (`entered`), and will be gone with its tail
+ * (`gone`) when the new one's head arrives at the left edge. Both move evenly, so they then cannot meet in between.
+ * These two times of each lane are all that is needed: nothing is measured on the page.
  *
  * Pure: times in milliseconds of any clock that does not go back are passed in.
  */
@@ -83,8 +84,8 @@ export class LaneScheduler {
   }
 
   /**
-   * Places what has a free lane, gifts first, and leaves out what has waited too long. Of several lanes the lowest is left to
-   * messages that wait: many gifts would else keep all of them from crossing.
+   * Places what has a free lane, gifts first, and leaves out what has waited too long. Of several lanes the lowest is
+   * left to messages that wait: many gifts would else keep all of them from crossing.
    *
    * @param {(item: BarrageItem) => void} [onDrop] hears what was left out
    * @returns {Placement[]} the new ones

@@ -37,8 +37,8 @@ export class ChatList {
   constructor(onUser) {
     this.onUser = onUser;
     this.list = h('div', { class: 'chat-rows', role: 'presentation' });
-    // The end of the list is an element that is moved there, and no parent grows with the list: a transform reaches as far
-    // as a height does, but a change of height lays out every row again (6 ms instead of 0.5).
+    // The end of the list is an element that is moved there, and no parent grows with the list: a transform reaches as
+    // far as a height does, but a change of height lays out every row again (6 ms instead of 0.5).
     this.end = h('div', { class: 'chat-end', 'aria-hidden': 'true' });
     // A log is read aloud politely as it grows. Rows that scrolling brings back are not new: aria-live is on the log of
     // announcements below, not here.
@@ -90,8 +90,9 @@ export class ChatList {
   }
 
   /**
-   * Whether the list has no place on the page, as while another tab is shown. Then every height and place in it is 0: rows
-   * are only kept, and drawn when its new height is known. That is told after the frame's drawing, so both are asked.
+   * Whether the list has no place on the page, as while another tab is shown. Then every height and place in it is 0:
+   * rows are only kept, and drawn when its new height is known. That is told after the frame's drawing, so both are
+   * asked.
    */
   get #isHidden() {
     return this.#viewHeight === 0 || this.view.clientHeight === 0;

@@ -34,6 +34,7 @@ function bubble(...children) {
 function sender(user, onUser) {
   const name = nameOf(user);
   if (!onUser) return h('span', { class: 'who' }, `${name} `);
-  // No stop of the keyboard: in a busy chat new names come faster than one leaves them. The audience lists the same persons.
+  // No stop of the keyboard: in a busy chat new names come faster than one leaves them. The audience lists the same
+  // persons.
   return h('button', { class: 'who name-button', type: 'button', tabindex: '-1', on: { click: () => onUser(user) } }, name);
 }

@@ -6,8 +6,9 @@ const mostSingle = 20;
 /**
  * Gifts that wait to be shown. None is left out, and yet the queue is bounded: what waits adds up.
  *
- * A sender's same gifts are one entry. Once `mostSingle` entries wait, a gift of anybody else joins the sum of its kind, so
- * there are never more entries than `mostSingle` and the kinds of gifts. Pure: nothing is drawn, and no time passes here.
+ * A sender's same gifts are one entry. Once `mostSingle` entries wait, a gift of anybody else joins the sum of its
+ * kind, so there are never more entries than `mostSingle` and the kinds of gifts. Pure: nothing is drawn, and no time
+ * passes here.
  */
 export class GiftQueue {
   /** @type {{ key: string, user?: object, gift: { giftID: string, name: string }, count: number }[]} */

@@ -8,8 +8,8 @@ import { GiftQueue, keyOf } from './gift-queue.js';
 
 const rows = 2;
 /**
- * How long a gift is shown, in milliseconds: for less while more than `calm` others wait, and for `least` at least, after
- * which its row takes `fade` to go.
+ * How long a gift is shown, in milliseconds: for less while more than `calm` others wait, and for `least` at least,
+ * after which its row takes `fade` to go.
  */
 const lasts = 3200;
 const least = 600;
@@ -29,10 +29,10 @@ export function giftIcon(gift) {
 const senderOf = ({ user }) => (user ? nameOf(user) : t('gift.several'));
 
 /**
- * Shows gifts beside the stage, two at a time, and lets them cross it. A sender's same gifts in a row add up in one row;
- * others wait their turn, and none is left out while the page is seen. What waits is bounded (see GiftQueue) and is shown
- * for less while it is much; and while anything waits, more of the same does not keep a row. So whatever is sent is seen
- * within some 20 s, and half a second more for each kind of gift.
+ * Shows gifts beside the stage, two at a time, and lets them cross it. A sender's same gifts in a row add up in one
+ * row; others wait their turn, and none is left out while the page is seen. What waits is bounded (see GiftQueue) and
+ * is shown for less while it is much; and while anything waits, more of the same does not keep a row. So whatever is
+ * sent is seen within some 20 s, and half a second more for each kind of gift.
  */
 export class GiftShow {
   #barrage;

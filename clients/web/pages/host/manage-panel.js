@@ -13,7 +13,9 @@ import { SeatList } from './seat-list.js';
 /** How many applications are asked about over the page at once; the panel lists all of them. */
 const mostAsked = 3;
 
-/** What owner and admins do: applications, guests, the live's rules; for the owner also co-hosts, battles and the end. */
+/**
+ * What owner and admins do: applications, guests, the live's rules; for the owner also co-hosts, battles and the end.
+ */
 export class ManagePanel extends Disposer {
   /** What takes away the question about each applicant. @type {Map<string, () => void>} */
   #asked = new Map();

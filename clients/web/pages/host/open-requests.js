@@ -22,9 +22,9 @@ function requestOf(kind, isIncoming, { inviter, invitee, battle, expiresAt }) {
 }
 
 /**
- * The open requests between a live and others, for its owner. The stores tell each request of others once, perhaps before
- * somebody listens here. They tell neither all ends nor the own requests of before a reload. So `read` asks the server for
- * what is open, and the events tell what changes afterwards.
+ * The open requests between a live and others, for its owner. The stores tell each request of others once, perhaps
+ * before somebody listens here. They tell neither all ends nor the own requests of before a reload. So `read` asks the
+ * server for what is open, and the events tell what changes afterwards.
  */
 export class OpenRequests extends Disposer {
   /** @type {Map<string, OpenRequest>} in the order in which they became known */

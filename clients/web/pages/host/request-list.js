@@ -18,9 +18,15 @@ const texts = {
   battle: { question: 'fight.incoming', incoming: 'fight.asks', outgoing: 'fight.asked' },
 };
 
-/** The requests between the owner's live and others that are open: a list with their answers, and questions over the page. */
+/**
+ * The requests between the owner's live and others that are open: a list with their answers, and questions over the
+ * page.
+ */
 export class RequestList extends Disposer {
-  /** The questions over the page, also those that are gone already, by the keys of their requests. @type {Map<string, { isShown: boolean, end: () => void }>} */
+  /**
+   * The questions over the page, also those that are gone already, by the keys of their requests. @type
+   * {Map<string, { isShown: boolean, end: () => void }>}
+   */
   #questions = new Map();
   /** The keys of the requests whose answer is on its way. */
   #answered = new Set();

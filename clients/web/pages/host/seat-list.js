@@ -7,8 +7,8 @@ import { KeyedList } from '../lib/keyed-list.js';
 import { switchLock } from './seat-sheet.js';
 
 /**
- * All seats of the live, with their locks. On many stages an empty seat has no region, and while lives are connected none
- * has, so it cannot be chosen there.
+ * All seats of the live, with their locks. On many stages an empty seat has no region, and while lives are connected
+ * none has, so it cannot be chosen there.
  */
 export class SeatList extends Disposer {
   constructor(page) {

@@ -5,9 +5,10 @@ import { bindText } from './i18n.js';
  * Makes an element. Strings become text nodes, never markup: nothing on these pages is parsed as HTML.
  *
  * @param {string} tag
- * @param {object} [props] `class`, `on` {event: listener}, `data` {name: value}, `style` {property: value}, `t` (a key of
- *   the texts) with `values`, `label`, `placeholder`, `title` (keys of the texts); all else is an attribute. An attribute
- *   that is false, null or undefined is left out.
+ * @param {object} [props] `class`, `on` {event: listener}, `data` {name: value}, `style` {property: value}, `t` (a key
+ * of
+ *   the texts) with `values`, `label`, `placeholder`, `title` (keys of the texts); all else is an attribute. An
+ *   attribute that is false, null or undefined is left out.
  * @param {...(Node | string | null | undefined | false)} children
  * @returns {HTMLElement}
  */

@@ -33,7 +33,10 @@ export function initials(name) {
   return (first + [...words[words.length - 1]][0]).toUpperCase();
 }
 
-/** A user's name without the signs that turn the direction of a sentence that it stands in, or the id where nothing is left. */
+/**
+ * A user's name without the signs that turn the direction of a sentence that it stands in, or the id where nothing is
+ * left.
+ */
 export function nameOf(user) {
   return (user?.userName ?? '').replace(/[\u202a-\u202e\u2066-\u2069]/g, '') || user?.userID || '';
 }

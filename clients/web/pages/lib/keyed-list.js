@@ -4,8 +4,8 @@
 const controlsOf = (row) => [row, ...row.querySelectorAll('a, button, input')];
 
 /**
- * The rows of a list, each with a key. A row stays the same element for as long as it shows the same: a press on an element
- * that is replaced before it ends does nothing, and the focus falls to the page.
+ * The rows of a list, each with a key. A row stays the same element for as long as it shows the same: a press on an
+ * element that is replaced before it ends does nothing, and the focus falls to the page.
  */
 export class KeyedList {
   #rows = new Map();
@@ -21,7 +21,8 @@ export class KeyedList {
   /**
    * Shows these rows in their order, and no others.
    *
-   * @param {[key: string, shown: unknown, make: () => HTMLElement][]} rows a row is made anew when `shown`, as JSON, or the
+   * @param {[key: string, shown: unknown, make: () => HTMLElement][]} rows a row is made anew when `shown`, as JSON, or
+   * the
    *   language has changed. The focus stays in the row that has it, or goes to the row in its place
    * @param {() => HTMLElement} [blank] the only row of a list that is empty
    */
@@ -62,8 +63,8 @@ export class KeyedList {
   }
 
   /**
-   * Gives the focus back: moving or replacing a row takes it away. If the row is gone it goes to the one in its place, else
-   * to the last one, else to the list, or to what is around it if the list is not shown any more.
+   * Gives the focus back: moving or replacing a row takes it away. If the row is gone it goes to the one in its place,
+   * else to the last one, else to the list, or to what is around it if the list is not shown any more.
    */
   #setFocus({ key, index, control }) {
     const { children } = this.element;

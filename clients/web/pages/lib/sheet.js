@@ -3,7 +3,8 @@ import { h } from './dom.js';
 import { icon } from './icons.js';
 
 /**
- * Opens a dialog with a title, which Escape, its button and a click beside it close. The browser keeps the focus inside.
+ * Opens a dialog with a title, which Escape, its button and a click beside it close. The browser keeps the focus
+ * inside.
  *
  * @param {string | { t: string, values?: object }} title
  * @param {...Node} content
@@ -29,7 +30,10 @@ export function openSheet(title, ...content) {
   return sheet;
 }
 
-/** Puts the messages over the page into the dialog in front. What is outside of it can neither be pressed nor is it read aloud. */
+/**
+ * Puts the messages over the page into the dialog in front. What is outside of it can neither be pressed nor is it read
+ * aloud.
+ */
 function moveMessages() {
   const messages = document.querySelector('.toasts');
   const front = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;

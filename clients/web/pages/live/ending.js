@@ -3,8 +3,12 @@ import { h } from '../lib/dom.js';
 import { clock, compactCount } from '../lib/format.js';
 import { language } from '../lib/i18n.js';
 
-/** How somebody lost the place in a live without being put out, by the reason of `onKickedOutOfLive`; such a user may enter again.
- * The last of them is named by the SDK, and this server does not send it. */
+/**
+ * How somebody lost the place in a live without being put out, by the reason of `onKickedOutOfLive`; such a user may
+ * enter again.
+ *
+ * The last of them is named by the SDK, and this server does not send it.
+ */
 const losses = {
   byLoggedOnOtherDevice: 'live.kickedDevice', forNetworkDisconnected: 'live.kickedNetwork', forJoinRoomStatusInvalidDuringOffline: 'live.kickedOffline',
   forCountOfJoinedRoomsExceedLimit: '',

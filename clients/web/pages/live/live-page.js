@@ -54,8 +54,8 @@ export class LivePage extends Disposer {
   async #enter() {
     try {
       await this.shell.session.enter(this.liveID);
-      // An owner's panel is there before the first application comes. Where it cannot be loaded, the live was entered all
-      // the same, and `#later` tries again.
+      // An owner's panel is there before the first application comes. Where it cannot be loaded, the live was entered
+      // all the same, and `#later` tries again.
       if (this.isHost) await loadManage().catch(() => {});
       if (!this.isGone) this.#show();
     } catch (error) {

@@ -51,7 +51,10 @@ export class SeatActions extends Disposer {
     return this.page.stores.seat.state.seatList.find(({ liveID, userInfo }) => liveID === this.page.liveID && userInfo.userID === self);
   }
 
-  /** The page is closed, or loaded again, which takes a guest off its seat: in the second case the next page tells of it. */
+  /**
+   * The page is closed, or loaded again, which takes a guest off its seat: in the second case the next page tells of
+   * it.
+   */
   keepPlace() {
     if (!this.page.isGone && this.page.role !== 'owner' && this.ownSeat) keptInWindow.set('seatIn', this.page.liveID);
   }

@@ -24,8 +24,8 @@ export class SideTabs {
   }
 
   /**
-   * Shows a panel. The chat lies over the stage on a phone; the others open as a sheet, by a button that gets the focus back
-   * when the sheet is closed.
+   * Shows a panel. The chat lies over the stage on a phone; the others open as a sheet, by a button that gets the focus
+   * back when the sheet is closed.
    */
   open(index, opener) {
     this.#current = index;

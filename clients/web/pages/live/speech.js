@@ -38,7 +38,9 @@ function end(stream) {
   for (const track of stream.getTracks()) track.stop();
 }
 
-/** Measures what a microphone hears, shows it at the own seat, and tells it to the others. Nothing is recorded or sent. */
+/**
+ * Measures what a microphone hears, shows it at the own seat, and tells it to the others. Nothing is recorded or sent.
+ */
 class Speech {
   #page;
   #stream;
@@ -75,7 +77,8 @@ class Speech {
   #measure() {
     this.#measures += 1;
     const isOn = this.#page.seat.ownSeat?.userInfo.microphoneStatus === 'on';
-    // A host may close the microphone, or the seat be lost; the answer to the own call may come before the seat shows it.
+    // A host may close the microphone, or the seat be lost; the answer to the own call may come before the seat shows
+    // it.
     if (!isOn && (this.#wasOn || this.#measures > patience)) return this.close();
     this.#wasOn = isOn;
     if (!isOn) return;

@@ -15,7 +15,8 @@ export class Chart {
 
   /**
    * @param {string} title a key of the texts
-   * @param {{field: string, t?: string}[]} series the fields of the samples (`valueOf`), each with a key of the texts if there
+   * @param {{field: string, t?: string}[]} series the fields of the samples (`valueOf`), each with a key of the texts
+   * if there
    *   are several; at most five
    * @param {string} [unit] a key of the texts
    */

@@ -87,7 +87,10 @@ export class PlazaPage extends Disposer {
     void this.#load();
   }
 
-  /** Reads on while the end of the list is in view, but not while one searches: a search that finds little would read all. */
+  /**
+   * Reads on while the end of the list is in view, but not while one searches: a search that finds little would read
+   * all.
+   */
   #loadOn() {
     if (!this.#query && this.#hasMore && this.foot.isConnected && this.foot.getBoundingClientRect().top < innerHeight + 600) void this.#load();
   }

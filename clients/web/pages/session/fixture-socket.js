@@ -19,10 +19,11 @@ function sampleRequests() {
 }
 
 /**
- * A WebSocket with a small service behind it, in the page: sample lives, a chat that talks by itself. For looking at the
- * pages without a server (`?fixture`, `?fixture&rate=40`, `?fixture&host` as the first live's owner, `?fixture&ends=4102`
- * with an end by this close code, `?fixture&degraded=2` with tips left out for a while, `?fixture&seated=7` with so many
- * people on the stage, `?fixture&host&requests` with open requests of other hosts), and for pictures of them.
+ * A WebSocket with a small service behind it, in the page: sample lives, a chat that talks by itself. For looking at
+ * the pages without a server (`?fixture`, `?fixture&rate=40`, `?fixture&host` as the first live's owner,
+ * `?fixture&ends=4102` with an end by this close code, `?fixture&degraded=2` with tips left out for a while,
+ * `?fixture&seated=7` with so many people on the stage, `?fixture&host&requests` with open requests of other hosts),
+ * and for pictures of them.
  */
 export class FixtureSocket extends EventTarget {
   onopen;

@@ -102,8 +102,8 @@ export class Session {
   }
 
   /**
-   * One coming or going begins when the one before it has ended, and at once if there is none. Who goes on while a live is
-   * being entered would else stay in it: before the answer there is nothing to leave.
+   * One coming or going begins when the one before it has ended, and at once if there is none. Who goes on while a live
+   * is being entered would else stay in it: before the answer there is nothing to leave.
    */
   #inTurn(action) {
     const move = this.#moving ? this.#moving.then(action) : action();

@@ -7,8 +7,8 @@ export const voiceTemplates = new Set([2, 50, 70]);
 const floatRows = 2;
 
 /**
- * Where a region is, in parts of the canvas, in percent; of one that lies over another also its place among these, since a
- * phone shows them where neither its buttons nor its chat are.
+ * Where a region is, in parts of the canvas, in percent; of one that lies over another also its place among these,
+ * since a phone shows them where neither its buttons nor its chat are.
  */
 export function place(region, canvas, float = 0) {
   const part = (value, whole) => `${((100 * value) / whole).toFixed(3)}%`;
@@ -24,8 +24,8 @@ export function place(region, canvas, float = 0) {
 }
 
 /**
- * What a stage shows: one entry for each seat whose region has a size, the lowest first. Regions that lie over another one
- * are counted, in the order of their seats: `float` is 0 for the first of them.
+ * What a stage shows: one entry for each seat whose region has a size, the lowest first. Regions that lie over another
+ * one are counted, in the order of their seats: `float` is 0 for the first of them.
  *
  * @param {object} stage
  * @param {string} stage.liveID

@@ -13,7 +13,8 @@ const loadBattle = async () => (await import('./battle-view.js')).BattleView;
  * The stage: the server's canvas, with a tile for each of its regions.
  *
  * Two layers lie on the canvas. The back one has what a media engine would draw, here each person's avatar with its
- * speaking level. The front one has names, devices, seats to take and the battle, so a picture in the back hides nothing.
+ * speaking level. The front one has names, devices, seats to take and the battle, so a picture in the back hides
+ * nothing.
  */
 export class StageView {
   #tiles = new Map();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Tells a connection when the page is shown again and when the network goes and comes. Does nothing where there is no page.
+ * Tells a connection when the page is shown again and when the network goes and comes. Does nothing where there is no
+ * page.
  *
  * While a page is hidden its timers are slow, but the browser answers the server's pings by itself, so the place in the
  * live is kept. When the page is shown, the connection is checked at once instead of at the next heartbeat.

@@ -10,7 +10,8 @@ const unknownLife = 3_600_000;
 
 /**
  * @typedef {object} ConnectionOptions
- * @property {readonly string[]} urls the gateways' addresses: the first attempt takes a random one, each reconnect the next one
+ * @property {readonly string[]} urls the gateways' addresses: the first attempt takes a random one, each reconnect the
+ * next one
  * @property {string} session the name under which calls are counted
  * @property {number} firstID the first call's id
  * @property {any} WebSocket the class of WebSockets
@@ -158,7 +159,8 @@ export class PlazaConnection {
     let socket;
     /** @type {unknown} */
     let fault;
-    // A fault is not one of the network: another attempt with this address would fail as well, so the next one is tried.
+    // A fault is not one of the network: another attempt with this address would fail as well, so the next one is
+    // tried.
     for (let tries = 0; socket === undefined && tries < urls.length; tries += 1) {
       try {
         socket = new WebSocket(urls[this.#addressIndex], 'liveplaza.v1');

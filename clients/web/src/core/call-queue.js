@@ -28,8 +28,8 @@ const maxRepeats = 3;
  */
 
 /**
- * The calls without an outcome, in the order in which they were made. A call that was sent keeps its id, so that the server
- * applies it at most once.
+ * The calls without an outcome, in the order in which they were made. A call that was sent keeps its id, so that the
+ * server applies it at most once.
  */
 export class CallQueue {
   /**
@@ -45,8 +45,8 @@ export class CallQueue {
    */
   #sent = new Map();
   /**
-   * The last joins, leaves and ends of lives that have timed out on the present connection, where their replies may still
-   * come; by id.
+   * The last joins, leaves and ends of lives that have timed out on the present connection, where their replies may
+   * still come; by id.
    *
    * @type {Map<number, UnfinishedCall>}
    */

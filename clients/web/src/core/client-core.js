@@ -22,7 +22,8 @@ import { loginVerdict, wrongResultKind } from './reply-policy.js';
  *   | { type: 'send', text: string }
  *   | { type: 'disconnect', code: number }
  *   | { type: 'fetchToken' }
- *   | { type: 'callEnded', handle: number, method: string, result?: { kind: string, body: import('./read.js').JSONObject }, error?: import('./errors.js').PlazaError }
+ *   |
+ *   { type: 'callEnded', handle: number, method: string, result?: { kind: string, body: import('./read.js').JSONObject }, error?: import('./errors.js').PlazaError }
  *   | { type: 'event', event: CoreEvent }} Action
  *
  * @typedef {{ kind: string, [detail: string]: any }} CoreEvent
@@ -34,8 +35,8 @@ const maxUnfinished = 1000;
 /**
  * The client's side of the protocol without IO: login, calls, resume, reconnect, heartbeat, renewal of tokens.
  *
- * Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that its owner
- * performs. It reads no clock and makes no random numbers by itself.
+ * Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that its
+ * owner performs. It reads no clock and makes no random numbers by itself.
  */
 export class ClientCore {
   #options;
@@ -216,8 +217,8 @@ export class ClientCore {
   }
 
   /**
-   * The system says whether it has a network. While it has none, attempts are rare, and an open connection is checked at
-   * once: nothing else would soon tell that it is lost.
+   * The system says whether it has a network. While it has none, attempts are rare, and an open connection is checked
+   * at once: nothing else would soon tell that it is lost.
    *
    * @param {boolean} isOnline
    * @param {number} now
@@ -285,8 +286,8 @@ export class ClientCore {
   }
 
   /**
-   * Takes the reply to a join, a leave or an end of a live that has timed out already. A late leave or end is applied. A
-   * late join is undone: its caller got an error, and the server would reject a join of another live.
+   * Takes the reply to a join, a leave or an end of a live that has timed out already. A late leave or end is applied.
+   * A late join is undone: its caller got an error, and the server would reject a join of another live.
    *
    * @param {import('./frames.js').ReplyFrame} frame
    * @param {number} now

@@ -165,7 +165,8 @@ const maxParams = (64 << 10) - 256;
  *
  * @param {object} params
  * @returns {string}
- * @throws {PlazaError} `invalidParameter` for what JSON cannot say; `messageTooLong` for what the server would close the
+ * @throws {PlazaError} `invalidParameter` for what JSON cannot say; `messageTooLong` for what the server would close
+ * the
  *   connection for
  */
 export function callParams(params) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * When to send a ping, and when a connection is taken as lost. A browser shows a page neither the server's pings nor its
- * own answers, so the client sends a call: after a silence of either side.
+ * When to send a ping, and when a connection is taken as lost. A browser shows a page neither the server's pings nor
+ * its own answers, so the client sends a call: after a silence of either side.
  */
 export class Heartbeat {
   #interval;

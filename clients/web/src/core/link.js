@@ -100,7 +100,8 @@ export class Link {
   /**
    * The login has succeeded.
    *
-   * @returns {boolean} whether the connection is to be given a newer token: the provider has answered after the login was sent
+   * @returns {boolean} whether the connection is to be given a newer token: the provider has answered after the login
+   * was sent
    */
   opened() {
     this.#enter('open', Infinity);
@@ -115,7 +116,8 @@ export class Link {
   }
 
   /**
-   * The gateway stops: the client leaves it at a random moment, so that not all of its clients come to the next one at once.
+   * The gateway stops: the client leaves it at a random moment, so that not all of its clients come to the next one at
+   * once.
    *
    * @param {number} within milliseconds
    * @param {number} now

@@ -22,8 +22,7 @@ import { announcedRequest, endedRequests } from './requests.js';
  *
  * @typedef {{ store: SliceName, type: string, detail: any, request?: string }} StoreEvent
  * `request` names the request of which the event tells, if a notice and a read may both tell of it.
- * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any, request?: string) => void, isCovered: (snapshot: string) => boolean }} Context
- * `isCovered` says whether a snapshot contains the input already: then it leads to events, but does not change what the
+ * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any, request?: string) => void, isCovered: (snapshot: string) => boolean }} Context `isCovered` says whether a snapshot contains the input already: then it leads to events, but does not change what the
  * snapshot shows.
  * @typedef {{ live: live.State, stage: stage.State, audience: audience.State, barrage: barrage.State, seat: seat.State, coGuest: coGuest.State, coHost: coHost.State, battle: battle.State, gift: gift.State, like: like.State, summary: summary.State }} LiveStates
  * @typedef {keyof LiveStates} SliceName
@@ -42,8 +41,8 @@ const reducers = [
 /** How many inputs are kept while a snapshot is on its way. */
 const maxKept = 1000;
 /**
- * How long after the end of its time a request is known, in milliseconds: longer than the server keeps notices and than a
- * read takes.
+ * How long after the end of its time a request is known, in milliseconds: longer than the server keeps notices and than
+ * a read takes.
  */
 const keptAfterEnd = 120_000;
 
@@ -95,8 +94,8 @@ export class LiveFold {
   }
 
   /**
-   * A snapshot is asked for. What is received before its answer may be later than the snapshot, so it is kept and folded
-   * into the snapshot again.
+   * A snapshot is asked for. What is received before its answer may be later than the snapshot, so it is kept and
+   * folded into the snapshot again.
    *
    * @param {string} name such as `details`
    */
@@ -133,7 +132,8 @@ export class LiveFold {
    * Folds an input.
    *
    * @param {Input} input
-   * @returns {{ events: StoreEvent[], error?: PlazaError }} the events, and an error if the input is not of the protocol;
+   * @returns {{ events: StoreEvent[], error?: PlazaError }} the events, and an error if the input is not of the
+   * protocol;
    *   then nothing has changed
    */
   apply(input) {
@@ -160,7 +160,8 @@ export class LiveFold {
     else this.#times.set(name, at);
     const outcome = this.#fold({ type: `snapshot.${name}`, body, at }, true);
     for (const input of since) this.#fold(input, false);
-    // A request that has ended since the server answered is not announced any more. What ended before is not in the answer.
+    // A request that has ended since the server answered is not announced any more. What ended before is not in the
+    // answer.
     const ended = new Set(since.filter((input) => !(Number(input.at) <= Number(at))).flatMap(endedRequests));
     return { ...outcome, events: outcome.events.filter((event) => !ended.has(announcedRequest(event) ?? '')) };
   }
@@ -194,8 +195,8 @@ export class LiveFold {
   }
 
   /**
-   * Whether an event is to be told. A notice tells of a request, or a later read of the open requests, if the notice was
-   * missed; each request leads to one event.
+   * Whether an event is to be told. A notice tells of a request, or a later read of the open requests, if the notice
+   * was missed; each request leads to one event.
    *
    * @param {StoreEvent} event
    * @param {number | undefined} at
@@ -212,8 +213,8 @@ export class LiveFold {
 }
 
 /**
- * The time of a snapshot: it contains what feed items and notices up to this time tell. Undefined if the server does not
- * tell, and for details, whose parts have revisions of their own.
+ * The time of a snapshot: it contains what feed items and notices up to this time tell. Undefined if the server does
+ * not tell, and for details, whose parts have revisions of their own.
  *
  * @param {import('./read.js').JSONObject} body
  */

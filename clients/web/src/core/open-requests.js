@@ -14,19 +14,19 @@ const beforeAll = -Infinity;
  * @typedef {import('./requests.js').Context} Context
  * @typedef {import('./requests.js').Ends} Ends
  * @typedef {{ ends: Ends, endsFrom: number, missing?: { at: number | undefined, isAccepted: boolean } }} Entry
- * `endsFrom`: an earlier end is that of an earlier request; `beforeAll` if only the call is known that has opened this one.
- * `missing`: what a snapshot has said of a request whose end no notice has told.
+ * `endsFrom`: an earlier end is that of an earlier request; `beforeAll` if only the call is known that has opened this
+ * one. `missing`: what a snapshot has said of a request whose end no notice has told.
  */
 
 /**
  * The open requests of this user and to this user, whose end is told by one event each.
  *
- * Usually a notice tells the end. The server keeps a notice for a minute only; if it was missed, a later snapshot of the open
- * requests lacks the request. Its notice may still be on its way then. So the client waits a moment, and tells an end by the
- * live's state only if no notice has come (R1.24).
+ * Usually a notice tells the end. The server keeps a notice for a minute only; if it was missed, a later snapshot of
+ * the open requests lacks the request. Its notice may still be on its way then. So the client waits a moment, and tells
+ * an end by the live's state only if no notice has come (R1.24).
  *
- * One user can make the same request again, under the same name. So an end counts only for a request that was open before it;
- * and whoever is told of a new request is first told that the one before has ended.
+ * One user can make the same request again, under the same name. So an end counts only for a request that was open
+ * before it; and whoever is told of a new request is first told that the one before has ended.
  *
  * Applications of others to a host are not among them: a host is not told of an application that has timed out.
  */
@@ -44,8 +44,8 @@ export class OpenRequests {
    */
   #changedDuringRead = new Map();
   /**
-   * The requests whose end was told without a notice, with the time of the snapshot that lacked them. Notices of their ends
-   * up to this time come too late.
+   * The requests whose end was told without a notice, with the time of the snapshot that lacked them. Notices of their
+   * ends up to this time come too late.
    *
    * @type {Map<string, number>}
    */
@@ -53,8 +53,8 @@ export class OpenRequests {
   /** How many of this client's calls that open requests have no outcome yet. */
   #sending = 0;
   /**
-   * What has ended while there were such calls, and was not known to be open: a notice may come before the reply to the call
-   * that has opened the request.
+   * What has ended while there were such calls, and was not known to be open: a notice may come before the reply to the
+   * call that has opened the request.
    *
    * @type {Set<string>}
    */
@@ -174,7 +174,8 @@ export class OpenRequests {
    * @param {StoreEvent} event
    * @param {number} endsFrom
    * @param {Context} context
-   * @returns {StoreEvent[]} the event, and before it the end of the request before; nothing if a later request is open already
+   * @returns {StoreEvent[]} the event, and before it the end of the request before; nothing if a later request is open
+   * already
    */
   #openByEvent(name, event, endsFrom, context) {
     const before = this.#entries.get(name);
@@ -249,8 +250,8 @@ function missedEnd(name, { ends, missing }, context) {
 }
 
 /**
- * The open requests of and to this user in a snapshot, by their names, with what the snapshot tells of the other side; and
- * those that were accepted, which a snapshot has until their battle begins.
+ * The open requests of and to this user in a snapshot, by their names, with what the snapshot tells of the other side;
+ * and those that were accepted, which a snapshot has until their battle begins.
  *
  * @param {any} snapshot what the reducers have read before
  * @param {string} selfID

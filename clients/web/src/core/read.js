@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { plazaError } from './errors.js';
 
-// Readers of values that a server sent. A server of a later version may add fields, so unknown ones are ignored; a field
-// of the wrong type makes the frame a bad one, which the caller reports and drops.
+// Readers of values that a server sent. A server of a later version may add fields, so unknown ones are ignored; a
+// field of the wrong type makes the frame a bad one, which the caller reports and drops.
 
 /** @typedef {{ [key: string]: unknown }} JSONObject */
 

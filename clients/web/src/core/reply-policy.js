@@ -21,8 +21,8 @@ export function passes(error) {
 }
 
 /**
- * Whether a call that has failed with this error may have been applied all the same: its answer did not come in time, was
- * lost in the server, or cannot be read.
+ * Whether a call that has failed with this error may have been applied all the same: its answer did not come in time,
+ * was lost in the server, or cannot be read.
  *
  * @param {unknown} error
  */
@@ -67,8 +67,10 @@ const endings = new Map([
  *
  * @param {import('./errors.js').PlazaError} error
  * @param {boolean} isResume
- * @returns {{ verdict: 'closed', code: number } | { verdict: 'again' } | { verdict: 'lost' } | { verdict: 'end' }} `closed`:
- *   as if the connection was closed with the code; `again`: try the same later; `lost`: the live is over for this client
+ * @returns {{ verdict: 'closed', code: number } | { verdict: 'again' } | { verdict: 'lost' } | { verdict: 'end' }}
+ * `closed`:
+ *   as if the connection was closed with the code; `again`: try the same later; `lost`: the live is over for this
+ *   client
  */
 export function loginVerdict(error, isResume) {
   const code = endings.get(error.code);

@@ -7,8 +7,8 @@ import { battleOf, hostOfLive } from './state/battle.js';
  * @typedef {import('./live-fold.js').StoreEvent} StoreEvent
  * @typedef {{ liveID: string, selfID: string, states: import('./live-fold.js').LiveStates }} Context
  * @typedef {{ accepted?: StoreEvent, unanswered: StoreEvent }} Ends
- * The events of the possible ends of a request that no notice tells. `accepted` if the live's state shows that it was accepted;
- * left out if this user itself has accepted it. `unanswered` otherwise.
+ * The events of the possible ends of a request that no notice tells. `accepted` if the live's state shows that it was
+ * accepted; left out if this user itself has accepted it. `unanswered` otherwise.
  */
 
 /**
@@ -48,8 +48,8 @@ export function announcedRequest({ type, detail }) {
 }
 
 /**
- * What ends a request: the types of inputs, and the parts of the request's name, which are its kind and fields of the input. An
- * end between two lives has two names, of which one is no request: a live makes none to itself.
+ * What ends a request: the types of inputs, and the parts of the request's name, which are its kind and fields of the
+ * input. An end between two lives has two names, of which one is no request: a live makes none to itself.
  *
  * @type {[RegExp, string, ...string[]][]}
  */
@@ -87,8 +87,8 @@ function idOf(value) {
  *
  * @param {string} name
  * @param {Context} context with the states that show the request
- * @param {any} [detail] the payload of the event that has announced a request of another user, or what a snapshot tells of the
- * other side of this user's own
+ * @param {any} [detail] the payload of the event that has announced a request of another user, or what a snapshot tells
+ * of the other side of this user's own
  * @returns {Ends | undefined} undefined for an application of another user: a host is not told if it times out
  */
 export function endsOf(name, context, detail) {

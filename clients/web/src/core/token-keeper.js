@@ -49,7 +49,10 @@ export function renewalDelay(left, random) {
 export class TokenKeeper {
   /** @type {string | undefined} */
   text;
-  /** When a newer token is asked for, or the provider counts as failed if it is being asked; infinite without a provider. */
+  /**
+   * When a newer token is asked for, or the provider counts as failed if it is being asked; infinite without a
+   * provider.
+   */
   renewAt = Infinity;
   /** Whether the provider was asked on an open connection, and has not answered yet. */
   isRequested = false;
@@ -100,8 +103,8 @@ export class TokenKeeper {
   }
 
   /**
-   * The server has told its time, by which tokens end. The clock of `now` may have stood still while the machine slept, and
-   * before the first login the end was compared with the machine's own time, which may be wrong.
+   * The server has told its time, by which tokens end. The clock of `now` may have stood still while the machine slept,
+   * and before the first login the end was compared with the machine's own time, which may be wrong.
    *
    * @param {number} time milliseconds since 1970
    * @param {number} now

@@ -33,7 +33,8 @@ export class BarrageStore extends LiveStore {
    *
    * @param {{ text: string, extensionInfo?: Record<string, string> }} message at most 12,288 bytes in all
    * @returns {Promise<void>} when the message is kept for good
-   * @throws {import('../core/errors.js').PlazaError} `messageTooLong`, `roomMuted`, `userMuted`, `tooFrequent`, `sensitiveWords`,
+   * @throws {import('../core/errors.js').PlazaError} `messageTooLong`, `roomMuted`, `userMuted`, `tooFrequent`,
+   * `sensitiveWords`,
    *   `droppedByBudget`, `notInRoom`
    */
   async sendTextMessage({ text, extensionInfo }) {
@@ -52,8 +53,8 @@ export class BarrageStore extends LiveStore {
   }
 
   /**
-   * Adds a message to this client's own list, without sending it. That is possible before the live is entered, too: then the
-   * message stays when the live is entered, before the live's messages.
+   * Adds a message to this client's own list, without sending it. That is possible before the live is entered, too:
+   * then the message stays when the live is entered, before the live's messages.
    *
    * @param {Partial<import('../index.js').Barrage>} message
    */

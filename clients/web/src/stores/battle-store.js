@@ -12,9 +12,10 @@ const notConnected = 4;
  * Battles between connected hosts. Scores are set by the app's server alone; the app decides who won.
  *
  * Events: `onBattleRequestReceived` {battleID, inviter, invitee, durationSeconds, expiresAt, extensionInfo};
- * `onBattleRequestCancelled`, `onBattleRequestTimeout`, `onBattleRequestAccept`, `onBattleRequestReject` {battleID, inviter,
- * invitee}; `onBattleStarted` {battleInfo, inviter, invitees}, `onBattleEnded` {battleInfo, reason}, `onUserJoinBattle`,
- * `onUserExitBattle` {battleID, battleUser}, `onBattleNotStarted` {battleID}: nobody accepted.
+ * `onBattleRequestCancelled`, `onBattleRequestTimeout`, `onBattleRequestAccept`, `onBattleRequestReject`
+ * {battleID, inviter, invitee}; `onBattleStarted` {battleInfo, inviter, invitees}, `onBattleEnded`
+ * {battleInfo, reason}, `onUserJoinBattle`, `onUserExitBattle` {battleID, battleUser}, `onBattleNotStarted` {battleID}:
+ * nobody accepted.
  *
  * @extends {LiveStore<import('../index.js').BattleState>}
  */
@@ -40,17 +41,20 @@ export class BattleStore extends LiveStore {
   /**
    * Asks connected hosts for a battle, or begins one at once.
    *
-   * After `timedOut` the request may be open: the events of its answers name the battle, and another request then fails with
-   * `battlePending`.
+   * After `timedOut` the request may be open: the events of its answers name the battle, and another request then fails
+   * with `battlePending`.
    *
    * @param {{ config?: Partial<import('../index.js').BattleConfig>, userIDList: readonly string[], timeout?: number }} request
-   *   whether they must accept, and seconds of the battle (0: the app's longest); hosts of `CoHostStore.state.connected`:
-   *   one that is not gets the code 4, and the others are asked; seconds to answer, 1 to 1,800 (10)
-   * @returns {Promise<{ battleInfo: import('../index.js').BattleInfo, resultMap: Record<string, number> }>} the battle, with
+   *   whether they must accept, and seconds of the battle (0: the app's longest); hosts of
+   *   `CoHostStore.state.connected`: one that is not gets the code 4, and the others are asked; seconds to answer, 1 to
+   *   1,800 (10)
+   * @returns {Promise<{ battleInfo: import('../index.js').BattleInfo, resultMap: Record<string, number> }>} the battle,
+   * with
    *   the config of the request and times that are 0 until it begins; and a code for each user: 0 asked, or fighting at
    *   once; 1 the live has ended, 2 oneself, 3 in a battle or about to be, 4 no host of the connection. If it is 0 for
    *   none, this fails with `noValidRoom`
-   * @throws {import('../core/errors.js').PlazaError} `noSuchConnection`, `inAnotherBattle`, `battlePending`, `noValidRoom`,
+   * @throws {import('../core/errors.js').PlazaError} `noSuchConnection`, `inAnotherBattle`, `battlePending`,
+   * `noValidRoom`,
    *   `battleTooFrequent`, `badParameter`, `needsOwner`
    */
   async requestBattle({ config = {}, userIDList, timeout }) {
@@ -95,8 +99,8 @@ export class BattleStore extends LiveStore {
    */
   async cancelBattleRequest({ battleId, userIdList }) {
     const lives = [...this.#livesOf(userIdList).values()];
-    // If none of them was asked, the own live, which is never asked, stands for them: the server then still tells whether
-    // there is such a request.
+    // If none of them was asked, the own live, which is never asked, stands for them: the server then still tells
+    // whether there is such a request.
     const to = lives.length === 0 && userIdList.length > 0 ? [this.liveID] : lives;
     await this.callAndChange('battle.cancel', { battle: battleId, to }, ...lives.map((invitee) => (
       { type: 'local.battleRequestCancelled', body: { battle: battleId, invitee }, snapshot: 'battleRequests' })));
@@ -129,7 +133,8 @@ export class BattleStore extends LiveStore {
    *
    * @param {{ battleID: string }} battle
    * @returns {Promise<void>}
-   * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `battleNotStarted`, `battleOver`, `roomNotInBattle`
+   * @throws {import('../core/errors.js').PlazaError} `noSuchBattle`, `battleNotStarted`, `battleOver`,
+   * `roomNotInBattle`
    */
   async exitBattle({ battleID }) {
     await this.call('battle.exit', { battle: battleID });

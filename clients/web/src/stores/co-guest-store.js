@@ -4,14 +4,15 @@ import { initial } from '../core/state/co-guest.js';
 import { LiveStore, liveStores } from './live-store.js';
 
 /**
- * Viewers who ask for a seat, and hosts who invite them. A request's method ends when it is sent; its answer is an event.
+ * Viewers who ask for a seat, and hosts who invite them. A request's method ends when it is sent; its answer is an
+ * event.
  *
- * Events of hosts: `onGuestApplicationReceived` {guestUser, seatIndex, expiresAt, extraInfo}, `onGuestApplicationCancelled`
- * {guestUser}, `onGuestApplicationProcessedByOtherHost` {guestUser, hostUser, isAccept}, `onHostInvitationResponded`
- * {isAccept, guestUser}, `onHostInvitationNoResponse` {guestUser, reason}. Events of guests: `onHostInvitationReceived`
- * {hostUser, seatIndex, expiresAt, extraInfo}, `onHostInvitationCancelled` {hostUser, isTimeout},
- * `onGuestApplicationResponded` {isAccept, hostUser}, `onGuestApplicationNoResponse` {reason}, `onKickedOffSeat` {seatIndex,
- * hostUser}.
+ * Events of hosts: `onGuestApplicationReceived` {guestUser, seatIndex, expiresAt, extraInfo},
+ * `onGuestApplicationCancelled` {guestUser}, `onGuestApplicationProcessedByOtherHost` {guestUser, hostUser, isAccept},
+ * `onHostInvitationResponded` {isAccept, guestUser}, `onHostInvitationNoResponse` {guestUser, reason}. Events of
+ * guests: `onHostInvitationReceived` {hostUser, seatIndex, expiresAt, extraInfo}, `onHostInvitationCancelled`
+ * {hostUser, isTimeout}, `onGuestApplicationResponded` {isAccept, hostUser}, `onGuestApplicationNoResponse` {reason},
+ * `onKickedOffSeat` {seatIndex, hostUser}.
  *
  * Methods may also fail with the codes of seats: `roomHasNoSeats`, `noSuchSeat`, `seatLocked`, `seatOccupied`,
  * `allSeatsTaken`, `seatLimit`, `alreadySeated`, and with `tooFrequent` and `notInRoom`.
@@ -40,10 +41,11 @@ export class CoGuestStore extends LiveStore {
   /**
    * Asks for a seat. Where seats are free to take, the user sits at once.
    *
-   * After `timedOut` the application may be open: its answer is an event all the same, and another application then fails with
-   * `requestRepeated`. If the server does not have it, the event is `onGuestApplicationNoResponse`.
+   * After `timedOut` the application may be open: its answer is an event all the same, and another application then
+   * fails with `requestRepeated`. If the server does not have it, the event is `onGuestApplicationNoResponse`.
    *
-   * @param {{ seatIndex?: number, timeout?: number, extraInfo?: string }} [request] the seat, −1 for any; seconds, 1 to 1,800
+   * @param {{ seatIndex?: number, timeout?: number, extraInfo?: string }} [request] the seat, −1 for any; seconds, 1 to
+   * 1,800
    *   (10); at most 2,048 bytes
    * @returns {Promise<void>} when the request is sent
    * @throws {import('../core/errors.js').PlazaError} `requestRepeated`, `requestConflict`, `noPermission`
@@ -69,7 +71,8 @@ export class CoGuestStore extends LiveStore {
    *
    * @param {{ userID: string }} applicant
    * @returns {Promise<void>}
-   * @throws {import('../core/errors.js').PlazaError} `requestGone`, `noPermission`; with a seat's code the request stays open
+   * @throws {import('../core/errors.js').PlazaError} `requestGone`, `noPermission`; with a seat's code the request
+   * stays open
    */
   async acceptApplication({ userID }) {
     await this.callAndChange('seat.acceptApplication', { user: userID }, seatChange('local.applicationAnswered', userID));
@@ -91,9 +94,11 @@ export class CoGuestStore extends LiveStore {
    *
    * After `timedOut` the viewer stays in `invitees` until the server has said whether the invitation is open.
    *
-   * @param {{ userID: string, seatIndex?: number, timeout?: number, extraInfo?: string }} invitation as for `applyForSeat`
+   * @param {{ userID: string, seatIndex?: number, timeout?: number, extraInfo?: string }} invitation as for
+   * `applyForSeat`
    * @returns {Promise<void>} when the invitation is sent
-   * @throws {import('../core/errors.js').PlazaError} `notMember`, `userAlreadyOnSeat`, `requestConflict`, `noPermission`
+   * @throws {import('../core/errors.js').PlazaError} `notMember`, `userAlreadyOnSeat`, `requestConflict`,
+   * `noPermission`
    */
   async inviteToSeat({ userID, seatIndex = -1, timeout, extraInfo }) {
     // A rejected invitation does not end an earlier one of the same viewer, which is open still.

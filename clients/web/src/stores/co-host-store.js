@@ -24,8 +24,8 @@ const reasons = {
  * Hosts of different lives who connect. For the owner of a live; viewers see `connected`.
  *
  * Events: `onCoHostRequestReceived` {inviter, extensionInfo, expiresAt}, `onCoHostRequestCancelled` {inviter, invitee},
- * `onCoHostRequestAccepted` {invitee}, `onCoHostRequestRejected` {invitee}, `onCoHostRequestTimeout` {inviter, invitee},
- * `onCoHostUserJoined` {userInfo}, `onCoHostUserLeft` {userInfo}.
+ * `onCoHostRequestAccepted` {invitee}, `onCoHostRequestRejected` {invitee}, `onCoHostRequestTimeout`
+ * {inviter, invitee}, `onCoHostUserJoined` {userInfo}, `onCoHostUserLeft` {userInfo}.
  *
  * @extends {LiveStore<import('../index.js').CoHostState>}
  */
@@ -53,10 +53,12 @@ export class CoHostStore extends LiveStore {
    *
    * After `timedOut` the host stays in `invitees` until the server has said whether the request is open.
    *
-   * @param {{ targetHost: string, layoutTemplate?: number, timeout?: number, extraInfo?: string }} request the other live;
+   * @param {{ targetHost: string, layoutTemplate?: number, timeout?: number, extraInfo?: string }} request the other
+   * live;
    *   a `CoHostLayoutTemplate`; seconds, 1 to 1,800 (10)
    * @returns {Promise<void>} when the request is sent
-   * @throws {PlazaError} `noSuchRoom`, `alreadyConnected`, `connectionPending`, `connectedElsewhere`, `connectionLimit`,
+   * @throws {PlazaError} `noSuchRoom`, `alreadyConnected`, `connectionPending`, `connectedElsewhere`,
+   * `connectionLimit`,
    *   `wrongRoomKind`, `connectionTooFrequent`, `overLimit`, `needsOwner`
    */
   async requestHostConnection({ targetHost, layoutTemplate, timeout, extraInfo }) {
@@ -127,8 +129,8 @@ export class CoHostStore extends LiveStore {
   }
 
   /**
-   * Reads lives that could be asked into `candidates`, 20 a page. An empty cursor begins anew. A cursor that has expired
-   * begins anew, too.
+   * Reads lives that could be asked into `candidates`, 20 a page. An empty cursor begins anew. A cursor that has
+   * expired begins anew, too.
    *
    * @param {{ cursor?: string }} [page]
    * @returns {Promise<void>}

@@ -3,8 +3,8 @@ import { initial } from '../core/state/gift.js';
 import { LiveStore, liveStores } from './live-store.js';
 
 /**
- * The gifts of a live. Event: `onReceiveGift` {liveID, gift, count, sender, receivers}, also of one's own gifts: a sender
- * shows the animation from the event.
+ * The gifts of a live. Event: `onReceiveGift` {liveID, gift, count, sender, receivers}, also of one's own gifts: a
+ * sender shows the animation from the event.
  *
  * @extends {LiveStore<import('../index.js').GiftState>}
  */
@@ -44,10 +44,12 @@ export class GiftStore extends LiveStore {
   /**
    * Sends a gift.
    *
-   * @param {{ giftID: string, count?: number, receivers?: readonly string[] }} order `count` is 1 to 255 for each receiver;
+   * @param {{ giftID: string, count?: number, receivers?: readonly string[] }} order `count` is 1 to 255 for each
+   * receiver;
    *   without receivers it is for the owner
    * @returns {Promise<void>} when the gift is kept for good
-   * @throws {import('../core/errors.js').PlazaError} `giftsNotEnabled`, `noSuchGift`, `giftsOffInLive`, `giftCheckFailed`, and the
+   * @throws {import('../core/errors.js').PlazaError} `giftsNotEnabled`, `noSuchGift`, `giftsOffInLive`,
+   * `giftCheckFailed`, and the
    *   app's own codes 102100 to 102200
    */
   async sendGift({ giftID, count = 1, receivers }) {

@@ -14,7 +14,9 @@ const bits = {
   seatTemplate: 1 << 11,
 };
 
-/** The fields of a live that an update names, as bits. `seatLayoutTemplateID` is the Swift SDK's name of `seatTemplate`. */
+/**
+ * The fields of a live that an update names, as bits. `seatLayoutTemplateID` is the Swift SDK's name of `seatTemplate`.
+ */
 export const ModifyFlag = Object.freeze({ none: 0, ...bits, seatLayoutTemplateID: bits.seatTemplate });
 
 /** Fields that have no bit, and are sent when they are named. */

@@ -42,7 +42,8 @@ export class LiveListStore extends Store {
    * Reads a page of the list of public lives. An empty cursor begins anew and replaces `liveList`; another one appends.
    * A cursor that has expired, or that belongs to another gateway, is no error: the list is read again up to there.
    *
-   * @param {{ cursor?: string, count?: number, category?: number, order?: 'descending' | 'ascending' }} [page] `count` is
+   * @param {{ cursor?: string, count?: number, category?: number, order?: 'descending' | 'ascending' }} [page] `count`
+   * is
    *   1 to 50 (20); `cursor` is the state's `liveListCursor`, which is empty at the end
    * @returns {Promise<void>}
    * @throws {PlazaError} `badParameter`
@@ -129,7 +130,8 @@ export class LiveListStore extends Store {
    * @param {Partial<import('../index.js').LiveInfo>} info
    * @param {{ modifyFlag?: number }} [options] the fields to send, as a sum of `ModifyFlag`
    * @returns {Promise<void>}
-   * @throws {PlazaError} `needsOwnerOrAdmin`, `badRoomName`, `badParameter`, `tooManyTags`, `wrongRoomKind`, `sensitiveWords`
+   * @throws {PlazaError} `needsOwnerOrAdmin`, `badRoomName`, `badParameter`, `tooManyTags`, `wrongRoomKind`,
+   * `sensitiveWords`
    */
   async updateLiveInfo(info, options = {}) {
     const { modifyFlag } = options;
@@ -144,7 +146,8 @@ export class LiveListStore extends Store {
    *
    * @param {Record<string, string>} metaData at most 10 keys in all
    * @returns {Promise<void>}
-   * @throws {PlazaError} `needsOwnerOrAdmin`, `tooManyMetadataKeys`, `metadataKeyTooLong`, `metadataValueTooLong`, `metadataTooLong`
+   * @throws {PlazaError} `needsOwnerOrAdmin`, `tooManyMetadataKeys`, `metadataKeyTooLong`, `metadataValueTooLong`,
+   * `metadataTooLong`
    */
   async updateLiveMetaData(metaData) {
     const live = this.#current();

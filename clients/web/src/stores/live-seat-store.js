@@ -43,7 +43,8 @@ export class LiveSeatStore extends LiveStore {
    *
    * @param {{ seatIndex: number }} seat −1 for the lowest free one
    * @returns {Promise<{ index: number | undefined }>} the seat; undefined while an application waits
-   * @throws {import('../core/errors.js').PlazaError} `seatLocked`, `seatOccupied`, `allSeatsTaken`, `seatLimit`, `alreadySeated`
+   * @throws {import('../core/errors.js').PlazaError} `seatLocked`, `seatOccupied`, `allSeatsTaken`, `seatLimit`,
+   * `alreadySeated`
    */
   async takeSeat({ seatIndex }) {
     return { index: await this.apply('seat.take', { seatIndex }) };

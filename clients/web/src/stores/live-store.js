@@ -47,8 +47,8 @@ export class LiveStore extends Store {
   }
 
   /**
-   * Calls a method that changes open requests of one kind, and shows the changes. If it is not known whether the server has
-   * applied the call, the open requests are read instead.
+   * Calls a method that changes open requests of one kind, and shows the changes. If it is not known whether the server
+   * has applied the call, the open requests are read instead.
    *
    * @protected
    * @param {string} method
@@ -66,14 +66,15 @@ export class LiveStore extends Store {
   }
 
   /**
-   * Makes a call that opens requests, and remembers after its end which of them are open. If it is not known whether the
-   * server has applied the call, they may be, and the open requests are read.
+   * Makes a call that opens requests, and remembers after its end which of them are open. If it is not known whether
+   * the server has applied the call, they may be, and the open requests are read.
    *
    * @protected
    * @template Result
    * @param {string} snapshot the snapshot that has such requests
    * @param {string[]} names the requests that the call may open; none if they are not known before its reply
-   * @param {() => Promise<{ result: Result, opened: string[] }>} request makes the call; `opened` are the requests that wait
+   * @param {() => Promise<{ result: Result, opened: string[] }>} request makes the call; `opened` are the requests that
+   * wait
    * @returns {Promise<Result>}
    */
   async request(snapshot, names, request) {
@@ -100,7 +101,8 @@ export class LiveStore extends Store {
    * @protected
    * @param {string} name
    * @param {() => Promise<import('../core/read.js').JSONObject>} read
-   * @throws {import('../core/errors.js').PlazaError} `notInRoom` if the client is not in the live, or has left it since the
+   * @throws {import('../core/errors.js').PlazaError} `notInRoom` if the client is not in the live, or has left it since
+   * the
    *   read began
    */
   async showList(name, read) {

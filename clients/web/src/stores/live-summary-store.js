@@ -3,7 +3,8 @@ import { initial } from '../core/state/summary.js';
 import { LiveStore, liveStores } from './live-store.js';
 
 /**
- * The figures of a live, which the server tells every few seconds; `totalDuration` is counted on each second in between.
+ * The figures of a live, which the server tells every few seconds; `totalDuration` is counted on each second in
+ * between.
  *
  * @extends {LiveStore<import('../index.js').LiveSummaryState>}
  */

@@ -12,14 +12,16 @@ const loginTimeout = 15_000;
 const leaveTimeout = 2000;
 
 /**
- * Who is logged in, and how the connection is. Events: `kickedOffline`, `loginExpired`, and `connectionEnded` {code, error}
- * after either and whenever the client does not reconnect.
+ * Who is logged in, and how the connection is. Events: `kickedOffline`, `loginExpired`, and `connectionEnded`
+ * {code, error} after either and whenever the client does not reconnect.
  *
  * @extends {Store<import('../index.js').LoginState>}
  */
 export class LoginStore extends Store {
   #plaza;
-  /** @type {{ resolve: (profile: import('../index.js').UserProfile) => void, reject: (error: Error) => void } | undefined} */
+  /**
+   * @type {{ resolve: (profile: import('../index.js').UserProfile) => void, reject: (error: Error) => void } | undefined}
+   */
   #waiting;
   /**
    * The logout that has not ended yet.
@@ -44,7 +46,8 @@ export class LoginStore extends Store {
    *
    * @param {import('../index.js').LoginOptions} [options] each of them instead of the instance's own
    * @returns {Promise<import('../index.js').UserProfile>}
-   * @throws {import('../core/errors.js').PlazaError} `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if
+   * @throws {import('../core/errors.js').PlazaError} `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed`
+   * if
    *   someone is logged in; the token provider's own error
    */
   async login(options = {}) {

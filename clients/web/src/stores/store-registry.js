@@ -9,8 +9,8 @@ export const mostKept = 100;
 /**
  * The stores of lives: the same id gives the same stores.
  *
- * Those of the live that the client is in, and of the lives last asked for, are kept. Those of other lives stay for as long
- * as the app holds one of them, so a client that goes from live to live does not fill the memory.
+ * Those of the live that the client is in, and of the lives last asked for, are kept. Those of other lives stay for as
+ * long as the app holds one of them, so a client that goes from live to live does not fill the memory.
  */
 export class StoreRegistry {
   #session;

@@ -5,7 +5,10 @@ export const publish = Symbol('publish');
 /** Dispatches an event of a store. Not for apps. */
 export const emit = Symbol('emit');
 
-/** An event of a store: its `type` is the name of PROTOCOL's family, such as `onAudienceJoined`, its `detail` the payload. */
+/**
+ * An event of a store: its `type` is the name of PROTOCOL's family, such as `onAudienceJoined`, its `detail` the
+ * payload.
+ */
 export class StoreEvent extends Event {
   /**
    * @param {string} type
@@ -21,8 +24,8 @@ export class StoreEvent extends Event {
 /**
  * A state that can be observed, and events.
  *
- * The state is a plain object that is never changed: each change is a new object, in which what did not change is the same
- * as before. Events are told after the state shows what they say; who subscribes later does not get them.
+ * The state is a plain object that is never changed: each change is a new object, in which what did not change is the
+ * same as before. Events are told after the state shows what they say; who subscribes later does not get them.
  *
  * @template State
  */
@@ -50,8 +53,8 @@ export class Store extends EventTarget {
    * @returns {() => void} ends the subscription
    */
   subscribe(listener) {
-    // Each subscription is its own, also when the same function is given twice. One that is made after a change is shown
-    // and before it is told begins with it, and is not told of it again.
+    // Each subscription is its own, also when the same function is given twice. One that is made after a change is
+    // shown and before it is told begins with it, and is not told of it again.
     let last = /** @type {{ state: State } | undefined} */ (undefined);
     const own = () => {
       if (last !== undefined && Object.is(last.state, this.#state)) return;

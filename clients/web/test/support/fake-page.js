@@ -112,7 +112,8 @@ const storage = (values) => ({
 /**
  * Puts a page without a browser into the globals. Import the pages' modules after it.
  *
- * @param {{ kept?: Record<string, string>, keptInWindow?: Record<string, string> }} [options] what this device, and this
+ * @param {{ kept?: Record<string, string>, keptInWindow?: Record<string, string> }} [options] what this device, and
+ * this
  *   window, have kept from before
  */
 export function makePage({ kept = {}, keptInWindow = {} } = {}) {

@@ -7,8 +7,8 @@ const info = {
 };
 
 /**
- * A server with one live, as far as a viewer needs one: keeps outcomes by session and id, numbers the feed, replays what a
- * resume missed. Each frame in either direction passes `gate`, which may cut the connection before or after it.
+ * A server with one live, as far as a viewer needs one: keeps outcomes by session and id, numbers the feed, replays
+ * what a resume missed. Each frame in either direction passes `gate`, which may cut the connection before or after it.
  */
 export class FakeServer {
   network = new FakeNetwork();

@@ -14,8 +14,8 @@ const member = (live) => ({ live, host: { userID: `host of ${live}`, userName: `
 export const openRequest = (from, to, expiresAt, more = {}) => ({ inviter: member(from), invitee: member(to), expiresAt: expiresAt * 1000, extensionInfo: '', ...more });
 
 /**
- * The session and the page of the owner of the live `concert`; the messages over the page; and what the server answers to
- * reads of the open requests.
+ * The session and the page of the owner of the live `concert`; the messages over the page; and what the server answers
+ * to reads of the open requests.
  */
 export function owner() {
   const stores = { coHost: new Store(noConnection), battle: new Store({ battleUsers: [] }) };

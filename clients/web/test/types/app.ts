@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole app, compiled by the type check (deploy/web-test.sh) and shown in README.md's words: every store, its state and events.
+// A whole app, compiled by the type check (deploy/web-test.sh) and shown in README.md's words: every store, its state
+// and events.
 import {
   BarrageStore, BattleStore, CoGuestStore, CoHostLayoutTemplate, CoHostStore, GiftStore, LikeStore, LiveAudienceStore,
   LiveListStore, LivePlaza, LiveSeatStore, LiveSummaryStore, LoginStore, ModifyFlag, PlazaError, ReplyCode,

@@ -116,8 +116,8 @@ function step(state, { type, body }, context) {
 }
 
 /**
- * Another user has applied: an admin may apply as well. Who applies may withdraw that and apply anew, so the end of the time
- * tells its applications apart.
+ * Another user has applied: an admin may apply as well. Who applies may withdraw that and apply anew, so the end of the
+ * time tells its applications apart.
  *
  * @param {import('../read.js').JSONObject} body
  * @param {import('../live-fold.js').Context} context
@@ -129,7 +129,8 @@ function applied(body, { selfID, emit }) {
 }
 
 /**
- * This user is invited. A host may invite anew within a second, so the end of the time tells invitations apart in milliseconds.
+ * This user is invited. A host may invite anew within a second, so the end of the time tells invitations apart in
+ * milliseconds.
  *
  * @param {import('../read.js').JSONObject} body
  * @param {import('../live-fold.js').Context['emit']} emit

@@ -2,8 +2,7 @@
 import { kinded, array, object, whole } from '../read.js';
 
 /**
- * @typedef {{ revision: number, record: import('../read.js').JSONObject | undefined, events: ReadonlyArray<{ kind: string, body: import('../read.js').JSONObject }> }} State
- * The last stage as the server sent it, which other slices show in parts, and what led to it.
+ * @typedef {{ revision: number, record: import('../read.js').JSONObject | undefined, events: ReadonlyArray<{ kind: string, body: import('../read.js').JSONObject }> }} State The last stage as the server sent it, which other slices show in parts, and what led to it.
  */
 
 /** @returns {State} */
