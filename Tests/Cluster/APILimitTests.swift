@@ -126,7 +126,8 @@ import Testing
             "POST", "\(Self.live)/messages", "\"text\":\"\(Self.text(bytes: 12_289))\"", "barrage.sendText",
             .messageTooLong),
         Row(
-            "POST", "\(Self.live)/custom-messages", #""businessID":"","data":"x""#, "barrage.sendCustom", .badParameter),
+            "POST", "\(Self.live)/custom-messages", #""businessID":"","data":"x""#, "barrage.sendCustom",
+            .badParameter),
         Row("POST", "\(Self.live)/gifts", #""gift":"rose","count":256"#, "gift.send", .badParameter),
         Row(
             "POST", "\(Self.live)/gifts", "\"gift\":\"rose\",\"receivers\":\(Self.list(51) { "\"u\($0)\"" })",

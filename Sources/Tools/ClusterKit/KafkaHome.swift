@@ -139,6 +139,8 @@ struct KafkaHome: Sendable {
     /// `node` is the number of the broker, counted from 1.
     func properties(of node: Int) -> String {
         let voters = self.controllerPorts.enumerated().map { "\($0.offset + 1)@127.0.0.1:\($0.element)" }
+        let clientListener = "PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1])"
+        let controllerListener = "CONTROLLER://127.0.0.1:\(self.controllerPorts[node - 1])"
         let routes = self.routes.enumerated().map {
             (name: "ROUTE\($0.offset + 1)", broker: $0.element.brokers[node - 1])
         }
@@ -149,8 +151,8 @@ struct KafkaHome: Sendable {
             process.roles=broker,controller
             node.id=\(node)
             controller.quorum.voters=\(voters.joined(separator: ","))
-            listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1]),CONTROLLER://127.0.0.1:\(self.controllerPorts[node - 1])\(routeListeners)
-            advertised.listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1])\(advertisedRoutes)
+            listeners=\(clientListener),\(controllerListener)\(routeListeners)
+            advertised.listeners=\(clientListener)\(advertisedRoutes)
             controller.listener.names=CONTROLLER
             inter.broker.listener.name=PLAINTEXT
             listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\(protocols)

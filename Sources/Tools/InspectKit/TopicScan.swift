@@ -114,8 +114,8 @@ package final class TopicScanner {
         while !unreadEnds.isEmpty {
             guard MonotonicClock.now < deadline else {
                 return
-                    "\(scan.topic.rawValue) did not reach its end within \(Self.recordTimeout.count / 1000) s without a record; "
-                    + "later records are missing."
+                    "\(scan.topic.rawValue) did not reach its end within \(Self.recordTimeout.count / 1000) s without "
+                    + "a record; later records are missing."
             }
             var records: [IncomingRecord] = []
             let outcome = try self.consumer.poll(max: 1000, timeout: .milliseconds(500), into: &records)

@@ -110,8 +110,8 @@ package struct ServerLedger: Sendable {
         var totals = Totals()
         if self.accounts.isEmpty {
             totals.notes.append(
-                "The servers' own ledger is not known: their ops ports are known of a cluster that runs in --run-dir, and "
-                    + "gateways given by --gateway are not asked.")
+                "The servers' own ledger is not known: their ops ports are known of a cluster that runs in --run-dir, "
+                    + "and gateways given by --gateway are not asked.")
         }
         for program in Program.allCases {
             let accounts = self.accounts.filter { $0.value.program == program }.sorted { $0.key < $1.key }

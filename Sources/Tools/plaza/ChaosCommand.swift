@@ -14,23 +14,23 @@ enum ChaosCommand: Subcommand {
         starts a cluster of its own, and injects one fault after the other while clients chat, send gifts and likes, \
         join and leave, take seats, connect and battle, and hosts mute, kick, ban and write metadata: kill -9 of each \
         service, alone, in pairs and again and again; SIGSTOP for 5 to 20 s, also in a battle's last second and right \
-        after a burst of calls; SIGTERM; rolling restarts; the same with Redis, whose data are lost, and with a broker; \
-        FLUSHALL; a full disk under a broker; cuts, silence in one or both directions, and delays between an instance \
-        and Kafka, Redis or its clients; a clock of an instance that is wrong by 30 s. After each fault a checker reads \
-        what every client saw: order and content of feeds, lost or repeated messages, requests and battles that ended \
-        once, exact scores and totals, false leaves, counts, the ledger, and the time of the recovery; and what the \
-        app's backend got, which now and then fails: signed events, in order, none lost, and questions about gifts. \
-        Beside the rounds, viewers enter one live and leave it or fall silent: a silent one must leave 90 to 92 s after \
-        its last heartbeat, so a run of less than 2 minutes decides that for few. The exit status \
-        is 1 if a promise was broken, or a round could not run. The report has the shortest history that shows what was \
-        broken.
+        after a burst of calls; SIGTERM; rolling restarts; the same with Redis, whose data are lost, and with a \
+        broker; FLUSHALL; a full disk under a broker; cuts, silence in one or both directions, and delays between an \
+        instance and Kafka, Redis or its clients; a clock of an instance that is wrong by 30 s. After each fault a \
+        checker reads what every client saw: order and content of feeds, lost or repeated messages, requests and \
+        battles that ended once, exact scores and totals, false leaves, counts, the ledger, and the time of the \
+        recovery; and what the app's backend got, which now and then fails: signed events, in order, none lost, and \
+        questions about gifts. Beside the rounds, viewers enter one live and leave it or fall silent: a silent one \
+        must leave 90 to 92 s after its last heartbeat, so a run of less than 2 minutes decides that for few. The \
+        exit status is 1 if a promise was broken, or a round could not run. The report has the shortest history that \
+        shows what was broken.
 
         Seed and number of a round give the same fault at the same time. Each fault comes once before any comes again; \
         a round takes about half a minute. The run stops by itself.
 
-        With --compose the faults go to the containers of a running docker-compose.yml, by the program `docker`: kill -9, \
-        pause, restart, and a container that is taken off its network. Full disks, FLUSHALL, wrong clocks and the \
-        other interruptions are left out, the ledger is not read, and the app has no backend.
+        With --compose the faults go to the containers of a running docker-compose.yml, by the program `docker`: \
+        kill -9, pause, restart, and a container that is taken off its network. Full disks, FLUSHALL, wrong clocks \
+        and the other interruptions are left out, the ledger is not read, and the app has no backend.
 
         For example: plaza chaos --minutes 30 --seed 7 --kafka-home ~/kafka
                      plaza chaos --seed 7 --round 12 --kafka-home ~/kafka      one round again

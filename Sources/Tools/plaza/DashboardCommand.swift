@@ -13,8 +13,8 @@ enum DashboardCommand: Subcommand {
         serves a page that shows the cluster of a `plaza up` as it runs: its processes and their health, partitions \
         and their owners, connections, deliveries, times of calls, drops, the ledger, consumer lag, replays and dead \
         letters, as charts of the last 15 minutes, and each live with its counters. Beside each process a button kills \
-        it (SIGKILL), and a clock shows how long its recovery takes. The page is served on 127.0.0.1 alone, without a sign-in: whoever \
-        uses this machine may use it. Runs until Ctrl-C.
+        it (SIGKILL), and a clock shows how long its recovery takes. The page is served on 127.0.0.1 alone, \
+        without a sign-in: whoever uses this machine may use it. Runs until Ctrl-C.
 
         For example: plaza up                    in one terminal
                      plaza dashboard             in another; then open the address that it prints

@@ -79,7 +79,8 @@ enum LoadCommand: Subcommand {
         let reply = report.acknowledgement
         var lines = [
             line(
-                "load", "\(report.lives) rooms × \(report.viewers) viewers × \(report.rate) msg/s, \(report.seconds) s"),
+                "load",
+                "\(report.lives) lives × \(report.viewers) viewers × \(report.rate) msg/s, \(report.seconds) s"),
             line("due to receipt", latency(report.p50, report.p90, report.p99, report.p999, report.max)),
             line("due to reply", latency(reply.p50, reply.p90, reply.p99, reply.p999, reply.max)),
             line("longest pause", String(format: "%.0f ms", report.longestPauseMilliseconds)),

@@ -21,13 +21,15 @@ import Testing
             [try Self.span(failure: "roomMuted")], service: "gateway", instance: "gateway-1")
         #expect(
             String(decoding: body, as: UTF8.self)
-                == #"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"gateway"}},"#
+                == #"{"resourceSpans":[{"resource":{"attributes":["#
+                + #"{"key":"service.name","value":{"stringValue":"gateway"}},"#
                 + #"{"key":"service.instance.id","value":{"stringValue":"gateway-1"}}]},"#
                 + #""scopeSpans":[{"scope":{"name":"liveplaza"},"spans":["#
                 + #"{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","#
                 + #""parentSpanId":"00000000000000ab","name":"call x","kind":2,"#
                 + #""startTimeUnixNano":"1","endTimeUnixNano":"2","#
-                + #""attributes":[{"key":"rpc.method","value":{"stringValue":"a\"b"}},{"key":"n","value":{"intValue":"7"}}],"#
+                + #""attributes":[{"key":"rpc.method","value":{"stringValue":"a\"b"}},"#
+                + #"{"key":"n","value":{"intValue":"7"}}],"#
                 + #""status":{"code":2,"message":"roomMuted"}}]}]}]}"#)
     }
 

@@ -83,8 +83,8 @@ enum AppSettingsRules {
             else {
                 throw ReplyError(
                     .badParameter,
-                    "words.\(index) has \(word.utf8.count) bytes; a word has 1 to \(AppLimits.wordBytes), and no control "
-                        + "characters")
+                    "words.\(index) has \(word.utf8.count) bytes; a word has 1 to \(AppLimits.wordBytes), and no "
+                        + "control characters")
             }
         }
         var foldedWords: Set<[UInt8]> = []

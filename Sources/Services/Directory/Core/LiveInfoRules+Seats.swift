@@ -20,16 +20,16 @@ extension LiveInfoRules {
         guard info.isVoice == wasVoice else {
             throw ReplyError(
                 .wrongRoomKind,
-                "seatTemplate \(requestedTemplate) means template \(template.id), which is for \(wasVoice ? "video" : "voice") "
-                    + "lives; a live cannot change between voice and video")
+                "seatTemplate \(requestedTemplate) means template \(template.id), which is for "
+                    + "\(wasVoice ? "video" : "voice") lives; a live cannot change between voice and video")
         }
         // A template with a fixed number of seats ignores the requested number, because older clients always send one.
         let validCounts = template.fixesSeatCount ? 0...Limits.seatCount : template.seats
         if let count = changes.maxSeatCount, !validCounts.contains(count) {
             throw ReplyError(
                 .badParameter,
-                "maxSeatCount is \(count); \(validCounts.lowerBound) to \(validCounts.upperBound) are possible in template "
-                    + "\(template.id)")
+                "maxSeatCount is \(count); \(validCounts.lowerBound) to \(validCounts.upperBound) are possible in "
+                    + "template \(template.id)")
         }
         info.maxSeatCount = template.seatCount(requested: changes.maxSeatCount ?? info.maxSeatCount)
         info.keepOwnerOnSeat = info.isVoice ? (changes.keepOwnerOnSeat ?? info.keepOwnerOnSeat) : true

@@ -210,7 +210,9 @@ enum ResponseSchemas {
             .object([
                 .required(
                     "canvas",
-                    .object([.required("width", .count), .required("height", .count), .required("templateID", .count)])),
+                    .object([
+                        .required("width", .count), .required("height", .count), .required("templateID", .count),
+                    ])),
                 .required(
                     "regions",
                     Self.list(

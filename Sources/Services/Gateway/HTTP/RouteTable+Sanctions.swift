@@ -54,7 +54,8 @@ extension RouteTable {
             body: .object([
                 .required("users", Self.users),
                 .required(
-                    "duration", Self.muteDuration, "In seconds; -1: the mute never ends; 0: an existing mute ends now."),
+                    "duration", Self.muteDuration,
+                    "In seconds; -1: the mute never ends; 0: an existing mute ends now."),
             ]), success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/mutes", id: "unmute", tag: "sanctions",

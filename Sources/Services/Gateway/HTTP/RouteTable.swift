@@ -51,8 +51,8 @@ enum RouteTable {
                 .init(
                     name: "order", field: "order", schema: .choice(["descending", "ascending"]),
                     summary:
-                        "By how often a live was entered; descending by default. Later pages have the first page's order."
-                ),
+                        "By how often a live was entered; descending by default. Later pages have the first page's "
+                        + "order."),
             ],
             success: .result(
                 "lives",

@@ -99,7 +99,8 @@ extension Schema {
             let validationErrors = schemas.map { $0.validationError(in: value, at: path) }
             if validationErrors.contains(nil) { return nil }
             return
-                "\(subject) is of none of the possible forms: \(validationErrors.compactMap { $0 }.joined(separator: "; "))"
+                "\(subject) is of none of the possible forms: "
+                + validationErrors.compactMap { $0 }.joined(separator: "; ")
         // Only responses, which are not checked, have named schemas.
         case (.named, _): return "\(subject) is not taken here"
         }

@@ -29,8 +29,8 @@ package enum DescriptorLimit {
             let alternative = requested != nil && available >= 1 ? ", or give at most \(available)" : ""
             throw Shortage(
                 remedy:
-                    "needs \(required) open files and the system allows \(hardLimit): raise that (ulimit -Hn)\(alternative)"
-            )
+                    "needs \(required) open files and the system allows \(hardLimit): raise that (ulimit -Hn)"
+                    + alternative)
         }
         return connections
     }

@@ -24,8 +24,8 @@ extension KafkaError {
         }
         var error = self
         error.message +=
-            ". If the password is right: librdkafka \(KafkaLibrary.version) cannot log in by SCRAM at Kafka 4.0 or later; "
-            + "load librdkafka 2.6.1 or later, or use PLAIN over TLS"
+            ". If the password is right: librdkafka \(KafkaLibrary.version) cannot log in by SCRAM at "
+            + "Kafka 4.0 or later; load librdkafka 2.6.1 or later, or use PLAIN over TLS"
         return error
     }
 }

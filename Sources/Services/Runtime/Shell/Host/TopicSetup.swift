@@ -57,8 +57,8 @@ struct TopicSetup {
             guard count == self.settings.partitions else {
                 throw KafkaError(
                     .invalidConfiguration,
-                    "The topic \(name) has \(count) partitions and --partitions says \(self.settings.partitions): the number "
-                        + "is chosen when a cluster is made and never changes.")
+                    "The topic \(name) has \(count) partitions and --partitions says \(self.settings.partitions): "
+                        + "the number is chosen when a cluster is made and never changes.")
             }
         }
     }
@@ -83,8 +83,8 @@ struct TopicSetup {
             if let clock = topic.config["message.timestamp.type"], clock != "LogAppendTime" {
                 throw KafkaError(
                     .invalidConfiguration,
-                    "The topic \(topic.name) has message.timestamp.type \(clock), and services need LogAppendTime: set it "
-                        + "with kafka-configs.sh.")
+                    "The topic \(topic.name) has message.timestamp.type \(clock), and services need "
+                        + "LogAppendTime: set it with kafka-configs.sh.")
             }
             guard let bytes = topic.config["max.message.bytes"].flatMap({ Int($0) }), bytes < PlazaTopic.maxMessageBytes
             else { continue }

@@ -28,8 +28,8 @@ extension ConnectionStep {
         guard (0...self.policy.maxBattleSeconds).contains(durationSeconds) else {
             throw ReplyError(
                 .badParameter,
-                "duration is \(durationSeconds); 0 (the maximum) to \(self.policy.maxBattleSeconds) seconds are possible"
-            )
+                "duration is \(durationSeconds); 0 (the maximum) to \(self.policy.maxBattleSeconds) seconds are "
+                    + "possible")
         }
         // A battle that starts at once has no request that could expire.
         let expiresAt =
