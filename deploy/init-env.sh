@@ -9,9 +9,10 @@ usage() {
   cat <<'EOT'
 usage: deploy/init-env.sh [--profiles NAME[,...]] [--demo-tokens | --no-demo-tokens]
 
-Makes .env for docker-compose.yml, readable by its owner alone: a random signing key for the app "demo", random passwords
-for Redis and Grafana, and a random session key. Keeps what an existing .env says, and adds what it lacks. Run it again
-after a change of LIVEPLAZA_APPS_JSON: it makes anew the two parts of it that services other than gateways are given.
+Makes .env for docker-compose.yml, readable by its owner alone: a random signing key for the app "demo", random
+passwords for Redis and Grafana, and a random session key. Keeps what an existing .env says, and adds what it lacks. Run
+it again after a change of LIVEPLAZA_APPS_JSON: it makes anew the two parts of it that services other than gateways are
+given.
 
   --profiles NAMES   what `docker compose up` starts from now on, also without --profile; .env keeps it:
                        default   one broker, each service once
@@ -132,7 +133,8 @@ if [[ -n $demo_tokens ]]; then
 fi
 if grep -q '^LIVEPLAZA_DEMO_TOKENS=.' .env; then
   say "WARNING: demo tokens are on. Whoever reaches the pages signs in as ANY user, without a password." >&2
-  say "         For trying out alone, and off while LIVEPLAZA_LISTEN is set. Turn it off: deploy/init-env.sh --no-demo-tokens" >&2
+  say "         For trying out alone, and off while LIVEPLAZA_LISTEN is set." \
+    "Turn it off: deploy/init-env.sh --no-demo-tokens" >&2
 fi
 
 # The parts of the apps that services other than gateways are given: without keys, and without the secrets of webhooks.
@@ -153,8 +155,9 @@ print("LIVEPLAZA_APPS_POLICIES_JSON=%s%s%s" % (chr(39), part("url", "secret"), c
 parts=$(python3 -c "$divide" <<<"$apps" 2>/dev/null) || parts=""
 if [[ -z $parts ]]; then
   if [[ $apps == *'"hooks"'* || $apps != '{"apps":{'* ]]; then
-    say "LIVEPLAZA_APPS_JSON in .env is no JSON in one line, or it has hooks and python3 is missing. Correct it, or write" >&2
-    say "LIVEPLAZA_APPS_WEBHOOKS_JSON (no keys) and LIVEPLAZA_APPS_POLICIES_JSON (no keys, url and secret) yourself." >&2
+    say "LIVEPLAZA_APPS_JSON in .env is no JSON in one line, or it has hooks and python3 is missing." >&2
+    say "Correct it, or write LIVEPLAZA_APPS_WEBHOOKS_JSON (no keys) and LIVEPLAZA_APPS_POLICIES_JSON" >&2
+    say "(no keys, url and secret) yourself." >&2
     exit 1
   fi
   # Without hooks, it is enough to leave out the keys.

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Upgrades a loaded cluster in place, instance by instance, from one build to another and back, and checks that nothing is lost.
+"""Upgrades a loaded cluster in place, instance by instance, from one build to another and back, and checks that nothing
+is lost.
 
   deploy/upgrade-test.py --from COMMIT            builds that commit and this checkout, each once, then tests
   deploy/upgrade-test.py --old DIR --new DIR      takes programs that are built already
 
-It starts a cluster of the old build on a real Kafka with two instances of every service, makes state of every kind by the
-server API, and starts `plaza load`. While the load runs it replaces the programs and restarts one instance after the
-other: first old to new, then new to old. After each direction the state read by the API must be what it was, and
-`plaza demo` of the build that now runs must pass, and calls that were answered before the upgrade must be answered alike
-when they are sent again with their idempotency key. Meanwhile a guest sits on a seat, an application and a co-host request
-are open, and a battle takes scores (`upgrade-stage.js`): all of them must last over the upgrade, for those who were there
-and for a new viewer, and then end once. At the end the load's own ledger decides: nothing acknowledged may be
-missing, repeated or out of order.
+It starts a cluster of the old build on a real Kafka with two instances of every service, makes state of every kind by
+the server API, and starts `plaza load`. While the load runs it replaces the programs and restarts one instance after
+the other: first old to new, then new to old. After each direction the state read by the API must be what it was, and
+`plaza demo` of the build that now runs must pass, and calls that were answered before the upgrade must be answered
+alike when they are sent again with their idempotency key. Meanwhile a guest sits on a seat, an application and a
+co-host request are open, and a battle takes scores (`upgrade-stage.js`): all of them must last over the upgrade, for
+those who were there and for a new viewer, and then end once. At the end the load's own ledger decides: nothing
+acknowledged may be missing, repeated or out of order.
 
 Everything runs on loopback, in a directory of its own, and ends with this script. Exit status 0: all of it held.
 """
@@ -92,7 +93,8 @@ class Cluster:
             env=self.environment, stdout=self.log, stderr=subprocess.STDOUT)
 
     def install(self, source, programs):
-        """Puts programs in place of those that stand there; running processes keep the file that they were started from."""
+        """Puts programs in place of those that stand there; running processes keep the file that they were started
+        from."""
         for name in programs:
             fresh = os.path.join(self.bin, name + ".new")
             shutil.copy(os.path.join(source, name), fresh)

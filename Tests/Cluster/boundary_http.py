@@ -41,7 +41,8 @@ async def exchange(host, port, data):
 
 
 async def respond(report, address, case, data, statuses):
-    """Sends one case; returns the response, or None if there is none, which is a fault. A wrong status is a fault, too."""
+    """Sends one case; returns the response, or None if there is none, which is a fault. A wrong status is a fault,
+    too."""
     report.cases += 1
     try:
         response = await asyncio.wait_for(exchange(*address, data), ANSWER_LIMIT)
@@ -100,8 +101,8 @@ def example_of(schema, document, depth=0):
 class Operation:
     """One operation of the description with all its cases.
 
-    `item` is the description of the path, with an operation for each method. Each case is the arguments of `drive_case` after
-    the address.
+    `item` is the description of the path, with an operation for each method. Each case is the arguments of `drive_case`
+    after the address.
     """
 
     def __init__(self, document, documented, netloc, path, method, item):
@@ -170,7 +171,8 @@ class Operation:
     def has_body(self, status, is_http):
         """Whether a response of this status must have JSON: if the description says so, or does not know the status.
 
-        The refusal of bytes that are no HTTP request (400 or 413) need not, nor that of a head over 32 KiB (414 or 431).
+        The refusal of bytes that are no HTTP request (400 or 413) need not, nor that of a head over 32 KiB (414 or
+        431).
         """
         return status not in (414, 431) and (is_http or status not in (400, 413)) and \
             "content" in self.responses.get(status, {"content": {}})

@@ -6,9 +6,9 @@ catalogue of calls, DOCS the folder of the pages that list the codes. PARTS are 
 calls,frames,tokens,handshakes,http,websocket; without it all are sent. Prints each wrong answer with its case, then the
 number of cases; the exit status is 1 if an answer was wrong.
 
-Each case needs an answer in time: a result, or a refusal with a documented code. No answer, a close without a documented
-code, an answer that blames the server (`timedOut`, `overloaded`, `unavailable`, `internalError`, any status from 500 on),
-and a `tooFrequent` that stays after `retryAfter` are wrong.
+Each case needs an answer in time: a result, or a refusal with a documented code. No answer, a close without a
+documented code, an answer that blames the server (`timedOut`, `overloaded`, `unavailable`, `internalError`, any status
+from 500 on), and a `tooFrequent` that stays after `retryAfter` are wrong.
 """
 import asyncio
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The raw WebSocket frames of the boundary table (boundary_table.py): every field of a head, control frames, fragments."""
+"""The raw WebSocket frames of the boundary table (boundary_table.py): every field of a head, control frames,
+fragments."""
 import asyncio
 import json
 import os

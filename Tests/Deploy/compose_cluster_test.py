@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs docker-compose.yml with this machine's Docker engine, and checks what its users would see.
 
-Builds the image and measures it. Starts one cluster after another, with one broker, with three, with the evening and with
-`observe`, each as a project, with ports on loopback and an .env of its own. In each, all containers become healthy, clients
-exchange messages through the proxy, and `down` leaves nothing. With one broker each service is scaled to two under load, and
-the limits of an address are reached; with three, one is killed.
+Builds the image and measures it. Starts one cluster after another, with one broker, with three, with the evening and
+with `observe`, each as a project, with ports on loopback and an .env of its own. In each, all containers become
+healthy, clients exchange messages through the proxy, and `down` leaves nothing. With one broker each service is scaled
+to two under load, and the limits of an address are reached; with three, one is killed.
 
 Needs Docker with `docker compose` or docker-compose 1.29, and Python; no Swift. Base images are fetched if they are missing;
 those that cannot be fetched are named at the end, with what was therefore not tried. The build takes 10 to 40 minutes, the

@@ -97,7 +97,8 @@ class Project:
         return [Container(description) for description in json.loads(docker("inspect", *ids))] if ids else []
 
     def wait_healthy(self, what, seconds):
-        """Waits until each container is healthy; returns the seconds that it took. `what` begins the text of a failure."""
+        """Waits until each container is healthy; returns the seconds that it took. `what` begins the text of a
+        failure."""
         began = time.monotonic()
         while True:
             unhealthy = [container for container in self.containers() if not container.is_healthy]
@@ -122,8 +123,8 @@ class Project:
         return f"{signed}.{encoded(hmac.new(secret, signed.encode(), hashlib.sha256).digest())}"
 
     def leftovers(self):
-        """What the engine still has of this project: the containers, networks and volumes, each kind with the command that
-        removes it."""
+        """What the engine still has of this project: the containers, networks and volumes, each kind with the command
+        that removes it."""
         kinds = (("ps -aq", "rm -fv"), ("network ls -q", "network rm"), ("volume ls -q", "volume rm"))
         filters = ["--filter", f"label=com.docker.compose.project={self.name}"]
         found = [(docker(*listing.split(), *filters).split(), remove.split()) for listing, remove in kinds]

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks docker-compose.yml, .env and the Dockerfile; compose_cluster_test.py runs them.
 
-It needs no Docker: each setting must be one of its program's, every service can be scaled (no port of the host, no name of its
-own), nothing runs with a writable root file system, every image has an exact version, and what .env must hold is made by
-deploy/init-env.sh. If `docker compose` or docker-compose is there, it reads the file with each choice of profiles.
-Exit status 0: every check passed.
+It needs no Docker: each setting must be one of its program's, every service can be scaled (no port of the host, no name
+of its own), nothing runs with a writable root file system, every image has an exact version, and what .env must hold is
+made by deploy/init-env.sh. If `docker compose` or docker-compose is there, it reads the file with each choice of
+profiles. Exit status 0: every check passed.
 """
 import argparse
 import os
@@ -117,7 +117,8 @@ def check_choices(text, command):
 
 
 def check_demo_tokens(text):
-    """Signing in by any name is off until --demo-tokens turns it on, with a warning, and --no-demo-tokens turns it off."""
+    """Signing in by any name is off until --demo-tokens turns it on, with a warning, and --no-demo-tokens turns it
+    off."""
     with tempfile.TemporaryDirectory() as folder:
         for arguments, expected in ([], None), (["--demo-tokens"], "demo"), ([], "demo"), (["--no-demo-tokens"], None):
             value = make_environment(folder, "evening", *arguments).get("LIVEPLAZA_DEMO_TOKENS")

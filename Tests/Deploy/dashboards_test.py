@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every query of every Grafana panel and every alert rule of deploy/observe against a loaded cluster.
 
-It starts a cluster behind the proxy of deploy/haproxy, with a backend for webhooks, and loads it: `plaza load`, `plaza demo`
-and HTTP requests. Debian's Prometheus scrapes all of it and loads the rules. Each query must give at least one number. A rule
-gives nothing while all is well, so each side of each of its comparisons is a query. promtool checks rules and
-configurations.
+It starts a cluster behind the proxy of deploy/haproxy, with a backend for webhooks, and loads it: `plaza load`, `plaza
+demo` and HTTP requests. Debian's Prometheus scrapes all of it and loads the rules. Each query must give at least one
+number. A rule gives nothing while all is well, so each side of each of its comparisons is a query. promtool checks
+rules and configurations.
 
-Needs prometheus, haproxy and openssl, and the built programs; with KAFKA_HOME (or --kafka-home) it runs on a real Kafka,
-else on the broker in memory. Listens on loopback only, takes about two minutes, at most five, and ends everything that it
-starts. Exit status 0: each query gave data. Else each that did not is listed.
+Needs prometheus, haproxy and openssl, and the built programs; with KAFKA_HOME (or --kafka-home) it runs on a real
+Kafka, else on the broker in memory. Listens on loopback only, takes about two minutes, at most five, and ends
+everything that it starts. Exit status 0: each query gave data. Else each that did not is listed.
 """
 import argparse
 import glob
@@ -85,8 +85,8 @@ def check_dashboards():
 def sides(expression):
     """The queries in an alert's expression: the operands of its comparisons and of `and`, `or` and `unless`.
 
-    Operators within parentheses do not separate, unless the parentheses enclose a whole operand. Operands that are numbers
-    are left out, and so is `offset`, because the test's Prometheus has no earlier data.
+    Operators within parentheses do not separate, unless the parentheses enclose a whole operand. Operands that are
+    numbers are left out, and so is `offset`, because the test's Prometheus has no earlier data.
     """
     expression = re.sub(r"\s+offset \w+", "", expression.strip())
     depth, start, operands, position, is_quoted = 0, 0, [], 0, False

@@ -35,7 +35,8 @@ def program(name, package):
 
 
 def bin_directory(chosen):
-    """The folder of the built programs: `chosen`, or without it the release build of this clone, else its debug build."""
+    """The folder of the built programs: `chosen`, or without it the release build of this clone, else its debug
+    build."""
     folders = [chosen] if chosen else [os.path.join(ROOT, ".build", kind) for kind in ("release", "debug")]
     for folder in folders:
         if all(os.access(os.path.join(folder, name), os.X_OK) for name in PROGRAMS):

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs deploy/haproxy/haproxy.cfg before two gateways of a real cluster, and checks what clients see.
 
-WebSocket and HTTP pass on each port, with TLS too. Gateways see each client's address, and ignore what a client claims about
-its own. A gateway that is stopped drains (asks its clients to reconnect), and no new client is refused meanwhile; the proxy
-lets its connections go on for a while when it is stopped.
+WebSocket and HTTP pass on each port, with TLS too. Gateways see each client's address, and ignore what a client claims
+about its own. A gateway that is stopped drains (asks its clients to reconnect), and no new client is refused meanwhile;
+the proxy lets its connections go on for a while when it is stopped.
 
-Needs haproxy (2.6 or later) and openssl, and the built programs. Listens on loopback only, takes about a minute, at most
-four, and ends everything that it starts. Exit status 0: every check passed.
+Needs haproxy (2.6 or later) and openssl, and the built programs. Listens on loopback only, takes about a minute, at
+most four, and ends everything that it starts. Exit status 0: every check passed.
 """
 import argparse
 import base64

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the live page, for docs/PERFORMANCE.md: bytes of script and texts, frames and main thread at 40 messages a second on
-sample data, and the frames of an empty page beside them; then, on a local cluster, the time to the first item after a
-click, and to a connection after a kill."""
+"""Measures the live page, for docs/PERFORMANCE.md: bytes of script and texts, frames and main thread at 40 messages a
+second on sample data, and the frames of an empty page beside them; then, on a local cluster, the time to the first item
+after a click, and to a connection after a kill."""
 
 import gzip
 import re

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`plaza dashboard` beside a real cluster: processes are killed by the page's button, and the page shows what follows."""
+"""`plaza dashboard` beside a real cluster: processes are killed by the page's button, and the page shows what
+follows."""
 
 import os
 import queue

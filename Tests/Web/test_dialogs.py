@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dialogs over a page, and the messages over them: what is said can be read and pressed, and a dialog ends with its page. On
-sample data, without a cluster."""
+"""Dialogs over a page, and the messages over them: what is said can be read and pressed, and a dialog ends with its
+page. On sample data, without a cluster."""
 
 import unittest
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hosts do with people and seats: invitations, locks, mutes, admins, a long audience, battles that are asked for."""
+"""What hosts do with people and seats: invitations, locks, mutes, admins, a long audience, battles that are asked
+for."""
 
 import re
 import unittest

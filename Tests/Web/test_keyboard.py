@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who uses a live by keyboard or by ear: reaching and using everything, and keeping the focus while others act. On sample
-data, without a cluster."""
+"""Who uses a live by keyboard or by ear: reaching and using everything, and keeping the focus while others act. On
+sample data, without a cluster."""
 
 import re
 import unittest

@@ -9,9 +9,9 @@ usage() {
   cat <<'EOT'
 usage: deploy/k8s/make-secrets.sh [DIRECTORY]
 
-Writes the secrets of a cluster to try into files: the apps with their keys, the two parts of them that other services are
-given, a session key and Redis's password. They are those of .env, which deploy/init-env.sh makes if it is not there.
-DIRECTORY is deploy/k8s/overlays/dev/secrets unless it is named. Safe to run again.
+Writes the secrets of a cluster to try into files: the apps with their keys, the two parts of them that other services
+are given, a session key and Redis's password. They are those of .env, which deploy/init-env.sh makes if it is not
+there. DIRECTORY is deploy/k8s/overlays/dev/secrets unless it is named. Safe to run again.
 EOT
 }
 case ${1:-} in
