@@ -21,7 +21,7 @@ struct SeatClusterTests {
         let watcher: DemoUser
 
         init(_ harness: ClusterHarness, on hub: ClientHub) async throws {
-            self.live = LiveID(ClusterHarness.uniqueName("room"))
+            self.live = LiveID(ClusterHarness.uniqueName("live"))
             self.host = DemoUser("host", harness.client("\(self.live)-host", on: hub))
             self.guest = DemoUser("guest", harness.client("\(self.live)-guest", on: hub))
             self.watcher = DemoUser("watcher", harness.client("\(self.live)-watcher", on: hub))

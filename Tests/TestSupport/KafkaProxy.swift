@@ -114,7 +114,7 @@ package final class KafkaProxy: Sendable {
         state.update { $0.sockets += [client, broker] }
         _ = DedicatedThread("proxy-requests") {
             while let request = Self.readRequest(client) {
-                let wasHeld = Self.waitForTurn(of: request, from: client, state)
+                let wasHeld = Self.holdBackIfNeeded(request, from: client, state)
                 guard Self.write(request, to: broker) else { break }
                 // The client has lost this connection, so the connection to the broker is closed next. Before that,
                 // the broker must read the held request. Nobody waits for this thread, so the pause may be long.
@@ -138,15 +138,15 @@ package final class KafkaProxy: Sendable {
     /// Blocks while the request must not reach the broker.
     ///
     /// - Returns: whether the request was held back.
-    private static func waitForTurn(
-        of request: [UInt8], from client: Int32, _ state: ConditionVariable<State>
+    private static func holdBackIfNeeded(
+        _ request: [UInt8], from client: Int32, _ state: ConditionVariable<State>
     ) -> Bool {
         guard request.count >= 6 else { return false }
         // A request begins with four bytes of length and the API key in two bytes.
         let kind = Int16(request[4]) << 8 | Int16(request[5])
         // `held` is the held request itself, `afterHeld` the next request of its kind.
-        enum Turn { case atOnce, held, afterHeld }
-        let turn = state.update { state -> Turn in
+        enum Forwarding { case atOnce, held, afterHeld }
+        let forwarding = state.update { state -> Forwarding in
             switch state.lateRequest {
             case .expected(kind):
                 state.lateRequest = .held(kind: kind)
@@ -157,7 +157,7 @@ package final class KafkaProxy: Sendable {
             default: return .atOnce
             }
         }
-        switch turn {
+        switch forwarding {
         case .atOnce: return false
         case .held:
             // The client repeats the request as soon as its connection is lost.

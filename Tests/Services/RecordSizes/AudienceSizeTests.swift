@@ -49,7 +49,7 @@ import Testing
     @Test func `I16 records about many members are smaller than half of the broker's largest record`() {
         var ledger = SizeLedger()
         // A gateway sends at most 500 members in one record.
-        let profiles = (0..<500).map { Largest.person($0) }
+        let profiles = (0..<500).map { Largest.profile($0) }
         let members = profiles.map {
             Presence(
                 session: Largest.session(0), user: $0, ticket: Ticket(Largest.offset), silentFor: Largest.offset)

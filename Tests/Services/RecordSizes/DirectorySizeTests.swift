@@ -32,7 +32,7 @@ import Testing
             return Largest.caller(0, counter: counter)
         }
         self.send(
-            .create(live: live, changes: Largest.changes, owner: Largest.person(0), caller: nextOwnerCall()),
+            .create(live: live, changes: Largest.changes, owner: Largest.profile(0), caller: nextOwnerCall()),
             to: &directory)
         self.send(.setMetadata(live: live, values: Largest.metadata, caller: nextOwnerCall()), to: &directory)
         for index in 1...Largest.policy.maxAdmins {
@@ -60,7 +60,7 @@ import Testing
             self.send(
                 .mute(live: live, users: users, durationSeconds: tenYearsInSeconds, caller: nextOwnerCall()),
                 to: &directory)
-            for index in userIndices { self.send(.profile(live: live, user: Largest.person(index)), to: &directory) }
+            for index in userIndices { self.send(.profile(live: live, user: Largest.profile(index)), to: &directory) }
         }
         // The 1000 bans fill 20 rows of 50, and so do the 1000 mutes.
         #expect(directory.partition.rowCount(of: "bans") == 20 && directory.partition.rowCount(of: "mutes") == 20)
@@ -138,7 +138,7 @@ import Testing
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
         self.send(
             .create(
-                live: live, changes: LiveChanges(), owner: Largest.person(0), caller: Largest.caller(0, counter: 1)),
+                live: live, changes: LiveChanges(), owner: Largest.profile(0), caller: Largest.caller(0, counter: 1)),
             to: &directory)
         self.send(.setMetadata(live: live, values: ["a": "1"], caller: Largest.caller(0, counter: 2)), to: &directory)
         let update = DirectoryInput(

@@ -21,7 +21,7 @@ enum Largest {
     static let policies = Policies([Self.app: Self.policy])
     /// The beginning of the year 3000, whose milliseconds have more digits than those of today.
     static let now = Timestamp(milliseconds: 32_503_680_000_000)
-    /// An offset with the maximum number of digits that JSON readers represent exactly.
+    /// An offset with as many digits as the largest integer that JSON readers represent exactly.
     static let offset: Int64 = 9_007_199_254_000_000
 
     /// An identifier of `bytes` bytes: the letter `w` repeated, then the index.
@@ -42,7 +42,7 @@ enum Largest {
     static func quotationMarks(bytes: Int) -> String { String(repeating: "\"", count: bytes) }
 
     /// The profile of a user, with the largest name and avatar URL.
-    static func person(_ index: Int) -> UserInfo {
+    static func profile(_ index: Int) -> UserInfo {
         UserInfo(
             userID: Self.user(index), userName: Self.unescapedText(bytes: Limits.userNameBytes),
             avatarURL: Self.unescapedText(bytes: Limits.urlBytes))
@@ -50,14 +50,14 @@ enum Largest {
     /// The caller of a call with this request counter; without `session`, the session has the index of the user.
     static func caller(_ index: Int, counter: Int64, session: Int? = nil) -> Caller {
         Caller(
-            user: Self.person(index), role: .user,
+            user: Self.profile(index), role: .user,
             request: RequestID(session: Self.session(session ?? index), counter: counter),
             replyTo: GatewayID(Self.word(0, bytes: 64)), ticket: Ticket(.max))
     }
     /// The app's server as the caller of a call with this request counter.
     static func server(counter: Int64) -> Caller {
         Caller(
-            user: Self.person(0), role: .server, request: RequestID(session: Self.session(0), counter: counter),
+            user: Self.profile(0), role: .server, request: RequestID(session: Self.session(0), counter: counter),
             replyTo: GatewayID(Self.word(0, bytes: 64)))
     }
 
@@ -80,7 +80,7 @@ enum Largest {
     }()
     /// The info of a live with `changes`, `metadata` and 100 admins.
     static var info: LiveInfo {
-        var info = LiveInfo(liveID: Self.live, liveOwner: Self.person(0), createTime: Self.now)
+        var info = LiveInfo(liveID: Self.live, liveOwner: Self.profile(0), createTime: Self.now)
         info.liveName = Self.unescapedText(bytes: Limits.liveNameBytes)
         info.notice = Self.quotationMarks(bytes: Limits.noticeBytes)
         (info.maxSeatCount, info.seatTemplate) = (50, 70)
@@ -107,7 +107,7 @@ enum Largest {
         Seat(
             index: index,
             occupant: SeatUser(
-                user: Self.person(index), role: .generalUser, live: live, allowOpenMicrophone: false,
+                user: Self.profile(index), role: .generalUser, live: live, allowOpenMicrophone: false,
                 allowOpenCamera: false, suspendStatus: .inBackground))
     }
     /// The taken seats of another live in a connection: as many as the largest video template has.

@@ -16,7 +16,7 @@ import Testing
         /// Sends a command; returns the code of the rejection, if there is one.
         func send(_ command: SeatCommand) -> [ReplyCode] { seats.send(SeatInput(key, command)).rejections }
         #expect(send(.opened(epoch: Largest.offset, info: Largest.info)) == [])
-        #expect(send(.userBack(user: Largest.person(0))) == [])
+        #expect(send(.userBack(user: Largest.profile(0))) == [])
         // Of the 50 seats, the owner has one, and the server places users on 48. One stays free, so that users can be
         // invited. A seat index of -1 means any free seat. After each call, presence verifies that the user is in the
         // live.
@@ -26,7 +26,7 @@ import Testing
             #expect(
                 send(
                     .guestMembershipVerified(
-                        user: Largest.person(index), offer: .placement(seatIndex: -1), caller: caller)) == [])
+                        user: Largest.profile(index), offer: .placement(seatIndex: -1), caller: caller)) == [])
         }
         for index in 0..<Limits.floorsPerLive {
             _ = send(.floor(user: Largest.user(50_000 + index), ticket: Ticket(Largest.offset + Int64(index))))
@@ -35,7 +35,7 @@ import Testing
         for index in 0..<Limits.openSeatRequests {
             let caller = Largest.server(counter: Int64(1000 + index))
             let offer = SeatOffer.invitation(seatIndex: -1, timeoutSeconds: 1800, extraInfo: extraInfo)
-            let guest = Largest.person(1000 + index)
+            let guest = Largest.profile(1000 + index)
             #expect(
                 send(
                     .invite(
@@ -57,7 +57,7 @@ import Testing
         let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
         let members = lives.enumerated().map { index, live in
             ConnectionMember(
-                live: live, host: Largest.person(index), joinedAt: Largest.now,
+                live: live, host: Largest.profile(index), joinedAt: Largest.now,
                 seats: index == 0 ? nil : Largest.seats(of: live))
         }
         let battles = (0..<Limits.coHostLives).map { number in
@@ -66,7 +66,7 @@ import Testing
                 startTime: Largest.now, endTime: Largest.now,
                 // 1 << 53 is the largest integer that JSON readers represent exactly.
                 sides: lives.enumerated().map {
-                    BattleSide(live: $1, host: Largest.person($0), score: 1 << 53)
+                    BattleSide(live: $1, host: Largest.profile($0), score: 1 << 53)
                 }, ended: .allMemberExit)
         }
         let view = ConnectionView(
@@ -101,7 +101,7 @@ import Testing
         let extraInfo = Largest.quotationMarks(bytes: Limits.extraInfoBytes)
         let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
         for (index, live) in lives.enumerated() {
-            _ = send(.opened(live: live, owner: Largest.person(index), isVoice: false))
+            _ = send(.opened(live: live, owner: Largest.profile(index), isVoice: false))
             _ = send(.rights(live: live, admins: Largest.info.admins))
             // The first live has the maximum number of floors (lowest valid tickets of users), each other live has one.
             for user in 0..<(index == 0 ? Limits.floorsPerLive : 1) {

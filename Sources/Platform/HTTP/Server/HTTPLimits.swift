@@ -88,9 +88,9 @@ package struct HTTPLimits: Sendable, Equatable {
     package var queryItems = 1000
     /// The memory of each connection for the request line and headers, and for the headers of the response, in bytes.
     ///
-    /// A request that does not fit is answered by libmicrohttpd, with 414 or 431. Beside a head of `headBytes` and 100
-    /// headers, which take 72 bytes each, there must be memory for the response; without it the connection ends without
-    /// one.
+    /// A request that does not fit is answered by libmicrohttpd, with 414 or 431. The size must leave memory for the
+    /// response beside a head of `headBytes` and 100 headers, which take 72 bytes each. Otherwise such a connection
+    /// ends without a response.
     package var connectionBytes = 32 << 10
     /// The time after which a connection without traffic is closed, even in the middle of a request.
     package var idleTimeout = Duration.seconds(30)
@@ -108,8 +108,8 @@ package struct HTTPLimits: Sendable, Equatable {
     package var responseTimeout = Duration.seconds(30)
     /// The maximum size of all responses that clients have not received yet, in bytes.
     ///
-    /// Beyond the limit, connections that send are closed, one after another: the one with the earliest deadline among
-    /// those of the address with the most bytes.
+    /// Beyond the limit, connections on which the server sends a response are closed, one after another: each time the
+    /// one with the earliest deadline, of the address with the most unread bytes.
     package var unreadResponseBytes = 128 << 20
     /// The maximum time until the handler responds; then the server responds with 504.
     package var handlerTimeout = Duration.seconds(10)

@@ -41,8 +41,8 @@ package struct WebOrigins: Sendable, Equatable {
     /// Returns the host name of a `Host` header, in lower case and without its port; an IPv6 address keeps its
     /// brackets.
     ///
-    /// - Returns: Nil if the text is not a name or an address, optionally with a port. So the result contains no byte
-    ///   that could not be copied into a header.
+    /// - Returns: Nil if the text is not a name or an address, optionally with a port. So the result can safely be
+    ///   copied into a header.
     package static func hostName(of host: String) -> String? {
         let text = host.lowercased()
         let name: Substring
@@ -67,8 +67,8 @@ package struct WebOrigins: Sendable, Equatable {
         return (1...253).contains(name.utf8.count) && portSuffix.utf8.count <= 6 ? String(name) : nil
     }
 
-    /// Returns whether a host name is `localhost` or an address; a foreign name server cannot map these to another
-    /// host.
+    /// Returns whether a host name is `localhost` or an address, which a foreign name server cannot map to another host
+    /// (DNS rebinding).
     package static func isLocalOrAddress(_ name: String) -> Bool {
         if name == "localhost" || name.hasPrefix("[") { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)

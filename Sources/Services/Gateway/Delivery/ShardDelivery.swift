@@ -202,7 +202,7 @@ final class ShardDelivery {
         self.ledger.countDeferred(items: items)
     }
 
-    /// A viewer catches up in steps: it gets at most this many bytes of items, and more when it has taken them.
+    /// A viewer catches up in steps: it gets at most this many bytes of items, and more when it has received them.
     private var stepBytes: Int {
         min(self.gateway.settings.budget.bytes, self.shard.loop.outputBudget.stepBytes)
     }
@@ -262,20 +262,20 @@ extension ShardDelivery {
         self.catchUp(client)
     }
 
-    /// Sends a reader the items that it lacks, until the system accepts no more or the reader has all.
+    /// Sends a client the items that it lacks, until the system accepts no more bytes or the client has all items.
     func catchUp(_ client: Client) {
         // If the system has not accepted all bytes, a writable event later continues the delivery. If it has, no such
         // event comes, so the next items are sent here.
         while self.sendNextItems(client) {}
     }
 
-    /// Sends a reader the next items that it lacks, as many as its budget and the shard's memory allow: first from the
+    /// Sends a client the next items that it lacks, as many as its budget and the shard's memory allow: first from the
     /// replay, then from the feed cache.
     ///
-    /// The reader is disconnected if the cache no longer has the items that it lacks. If the memory of the shard does
+    /// The client is disconnected if the cache no longer has the items that it lacks. If the memory of the shard does
     /// not suffice, or the connection is ending, the items stay in the backlog, and the next sweep tries again.
     ///
-    /// - Returns: Whether the system has accepted all bytes and the reader lacks further items.
+    /// - Returns: Whether the system has accepted all bytes and the client lacks further items.
     private func sendNextItems(_ client: Client) -> Bool {
         guard var backlog = client.backlog, let live = client.live else { return false }
         let missed: ArraySlice<EncodedFeedItem>
@@ -315,12 +315,12 @@ extension ShardDelivery {
             isCaughtUp = false
             let remaining = missed.dropFirst(itemsToSend.count)
             backlog.replay = remaining.isEmpty ? .finished : .items(remaining, reservation)
-            // Some of these items may have been counted as deferred; the step in which the reader has caught up
-            // corrects that, in the `else` branch.
+            // Some of these items may have been counted as deferred; the `else` branch corrects that in the step in
+            // which the client has caught up.
             self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: 0)
         } else {
             isCaughtUp = itemsToSend.count == missed.count
-            // A replay may have sent some of the deferred items already. A reader that has caught up lacks no item, so
+            // A replay may have sent some of the deferred items already. A client that has caught up lacks no item, so
             // none remains counted as deferred.
             let deferred = isCaughtUp ? backlog.deferredCount : min(backlog.deferredCount, itemsToSend.count)
             backlog.deferredCount -= deferred
@@ -343,7 +343,7 @@ extension ShardDelivery {
         self.clientsCatchingUp.removeAll { client in
             if client.socket.pendingBytes == 0, !client.isDetached { self.catchUp(client) }
             guard let backlog = client.backlog, !client.isDetached else { return true }
-            // A reader whose replay is still being read has nothing to take yet, so it is not slow.
+            // A client whose replay is still being read has nothing to receive yet, so it is not a slow reader.
             if client.socket.pendingBytes == 0, case .reading = backlog.replay { return false }
             guard now - backlog.lastProgressAt >= timeout else { return false }
             self.shard.disconnect(client, .slowReader)

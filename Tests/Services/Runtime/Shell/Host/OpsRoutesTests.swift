@@ -24,7 +24,8 @@ import Testing
         let unreadyHealth = ServiceHealth(unready: ["directory", "barrage"])
         #expect(try self.answer("/readyz", unreadyHealth) == (503, "waits for: directory, barrage\n"))
         #expect(try self.answer("/livez", unreadyHealth) == (200, "alive\n"))
-        // The loop of a hung part does not turn; a stalled part has work and makes no progress. The answers are alike.
+        // The loop of a hung part does not turn; a stalled part has work and makes no progress. The answers to a probe
+        // are the same for both.
         let stuckHealth = ServiceHealth(hungOrStalled: ["audience"])
         #expect(try self.answer("/readyz", stuckHealth) == (503, "makes no progress: audience\n"))
         #expect(try self.answer("/livez", stuckHealth) == (503, "hangs: audience\n"))

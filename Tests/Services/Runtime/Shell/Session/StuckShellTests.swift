@@ -38,7 +38,7 @@ import Testing
     }
 
     /// A shell that has processed the text "1" of a live, and whose next `failingFetches` fetches fail.
-    private struct UnreadableInbox {
+    private struct FailingFetchFixture {
         let harness: ShellHarness
         let live: LiveKey
         let shell: RunningShell
@@ -63,7 +63,7 @@ import Testing
     {
         await ConcurrentCase.run([
             ConcurrentCase("without work in the partition") {
-                try await runOnDedicatedThread { try Self.expectLiveWithoutWork() }
+                try await runOnDedicatedThread { try Self.expectShellStaysLiveWithoutWork() }
             },
             ConcurrentCase("with work in the partition") {
                 try await runOnDedicatedThread { try Self.expectNewSessionWithWork() }
@@ -73,10 +73,10 @@ import Testing
 
     private static func expectNewSessionWithWork() throws {
         let lines = LogLines()
-        // So many that all fetches of the test fail.
-        let inbox = try UnreadableInbox("unreadable", failingFetches: 100_000, log: lines.log)
-        let shell = inbox.shell
-        try inbox.harness.sendTextAndWait("2", in: inbox.live)
+        // This is more than the number of fetches during the test, so all of them fail.
+        let fixture = try FailingFetchFixture("unreadable", failingFetches: 100_000, log: lines.log)
+        let shell = fixture.shell
+        try fixture.harness.sendTextAndWait("2", in: fixture.live)
         #expect(shell.waitUntilNotLive(timeout: .seconds(20)))
         // The shell logs this error when it ends the session and begins another.
         #expect(lines.waitUntilContains("No progress for 10 s", timeout: .seconds(10)))
@@ -84,10 +84,10 @@ import Testing
         shell.machineShell.stop()
     }
 
-    private static func expectLiveWithoutWork() throws {
+    private static func expectShellStaysLiveWithoutWork() throws {
         // The client pauses about 0.5 s after each failed fetch, so 36 fetches fail for about 18 s.
-        let inbox = try UnreadableInbox("readable", failingFetches: 36)
-        let (harness, live, shell) = (inbox.harness, inbox.live, inbox.shell)
+        let fixture = try FailingFetchFixture("readable", failingFetches: 36)
+        let (harness, live, shell) = (fixture.harness, fixture.live, fixture.shell)
         // The text "1" was processed, so there is no work while the fetches fail.
         #expect(!shell.waitUntilEnded(timeout: .seconds(15)))
         #expect(shell.machineShell.isLive)
