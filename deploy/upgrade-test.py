@@ -88,8 +88,8 @@ class Cluster:
         self.supervisor = os.path.join(folder, "plaza-up")
         shutil.copy(os.path.join(old, "plaza"), self.supervisor)
         self.process = subprocess.Popen(
-            [self.supervisor, "up", "--run-dir", self.run, "--kafka-home", kafka_home, "--port", "0", "--http-port", "0",
-             "--ops-port", "0", "--scale", ",".join(f"{name}=2" for name in SERVICES)],
+            [self.supervisor, "up", "--run-dir", self.run, "--kafka-home", kafka_home, "--port", "0", "--http-port",
+             "0", "--ops-port", "0", "--scale", ",".join(f"{name}=2" for name in SERVICES)],
             env=self.environment, stdout=self.log, stderr=subprocess.STDOUT)
 
     def install(self, source, programs):
@@ -167,8 +167,8 @@ class Stage:
 
     def __init__(self, cluster, server_token):
         gateways = cluster.state()["gateways"]
-        setting = {"urls": [gateway["webSocket"] + "/v1" for gateway in gateways], "http": gateways[0]["http"], "server": server_token,
-                   "tokens": {user: cluster.token(user, "user") for user in self.USERS}}
+        setting = {"urls": [gateway["webSocket"] + "/v1" for gateway in gateways], "http": gateways[0]["http"],
+                   "server": server_token, "tokens": {user: cluster.token(user, "user") for user in self.USERS}}
         self.process = subprocess.Popen(
             ["node", os.path.join(REPOSITORY, "deploy", "upgrade-stage.js"), json.dumps(setting)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -289,8 +289,8 @@ def main():
         before = read_state(cluster, token, paths)
         say(f"a cluster of the old build runs, with {len(paths)} answers to compare")
         load = subprocess.Popen(
-            [cluster.supervisor, "load", "--run-dir", cluster.run, "--rooms", options.rooms, "--viewers", options.viewers,
-             "--rate", options.rate, "--seconds", options.seconds],
+            [cluster.supervisor, "load", "--run-dir", cluster.run, "--rooms", options.rooms, "--viewers",
+             options.viewers, "--rate", options.rate, "--seconds", options.seconds],
             env=cluster.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         time.sleep(5)
         cluster.call("POST", "/v1/lives", {"live": "resent", "owner": "resender"}, token)

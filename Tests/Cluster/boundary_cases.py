@@ -19,13 +19,15 @@ KEY = json.load(open(os.environ["BOUNDARY_APPS"]))["apps"][APP]["keys"][0]
 INTEGERS = [base + change for base in (2**63 - 1, -(2**63), 2**31 - 1, -(2**31), 2**53, -(2**53), 2**64 - 1, 0)
             for change in (-1, 0, 1)]
 NUMBERS = [str(number) for number in INTEGERS] + ["-0", "-0.0", "0.5", "1e308", "-1e308", "1e309", "1E-400"]
-TEXT_LENGTHS = [0, 40, 41, 48, 49, 64, 65, 100, 101, 128, 129, 200, 201, 500, 501, 512, 513, 1000, 1001, 2048, 2049, 8200]
+TEXT_LENGTHS = [0, 40, 41, 48, 49, 64, 65, 100, 101, 128, 129, 200, 201, 500, 501, 512, 513, 1000, 1001, 2048, 2049,
+                8200]
 # Combining marks in the order that takes the longest to sort, beside which a head of 16 KiB has room for a token.
 MARKS = "a" + "\u0301" * 3700 + "\u0334" * 3700
-TEXTS = ["a" * length for length in TEXT_LENGTHS] + ["\x00", "\x07\x1b\x7f", "\u0085\u2028", "😀", "😀" * 128, "/", "..", " ", "%00",
-                                              "9223372036854775808", "-1", "9223372036854775807.9223372036854775807.1",
-                                              # Combining marks in the order that takes the longest to sort.
-                                              "a" + "\u0301" * 4000 + "\u0334" * 4000]
+TEXTS = ["a" * length for length in TEXT_LENGTHS] + [
+    "\x00", "\x07\x1b\x7f", "\u0085\u2028", "😀", "😀" * 128, "/", "..", " ", "%00",
+    "9223372036854775808", "-1", "9223372036854775807.9223372036854775807.1",
+    # Combining marks in the order that takes the longest to sort.
+    "a" + "\u0301" * 4000 + "\u0334" * 4000]
 # Values as JSON text: lone surrogates, deep and long values, and values of another type.
 RAW = ['"\\ud800"', '"\\udc00x"', "[" * 500 + "]" * 500, '{"a":' * 500 + "1" + "}" * 500, "null", "true", "{}", "[]",
        "[null]", '[""]', "[" + ",".join(["1"] * 10000) + "]", '["' + '","'.join("u%d" % i for i in range(1001)) + '"]']

@@ -5,12 +5,12 @@ import json
 import re
 import urllib.parse
 
-from boundary_cases import (ANSWER_LIMIT, MANY_MEMBERS, MARKS, MAX_WAITS, NUMBERS, RAW, READ_LIMIT, TEXTS, VALUES, paths, replaced,
-                            token)
+from boundary_cases import (ANSWER_LIMIT, MANY_MEMBERS, MARKS, MAX_WAITS, NUMBERS, RAW, READ_LIMIT, TEXTS, VALUES,
+                            paths, replaced, token)
 
 # The heads with the two longest values are a little and a lot over the limit of 16 KiB.
-HEADER_VALUES = ["", "a" * 300, "a" * 9000, "a" * 16300, "a" * 40000, "\x01", "é", "9223372036854775808", "-1", "0", "1e308",
-                 ",", ";", "=", "\"", "*/*;q=9", ", ".join(["a"] * 200)]
+HEADER_VALUES = ["", "a" * 300, "a" * 9000, "a" * 16300, "a" * 40000, "\x01", "é", "9223372036854775808", "-1", "0",
+                 "1e308", ",", ";", "=", "\"", "*/*;q=9", ", ".join(["a"] * 200)]
 # All boundary values without a line break. The gateway parses the headers of every operation in the same way, so only
 # the handshake and two operations get these values.
 MORE_HEADER_VALUES = NUMBERS + [text for text in TEXTS + RAW if not set(text) & set("\r\n")]
@@ -66,9 +66,11 @@ async def drive_handshakes(report, documented, ws):
     for name in headers:
         for value in HEADER_VALUES + MORE_HEADER_VALUES:
             changed_headers = dict(headers, **{name: value})
-            text = "GET /v1 HTTP/1.1\r\n" + "".join(f"{key}: {content}\r\n" for key, content in changed_headers.items()) + "\r\n"
+            text = "GET /v1 HTTP/1.1\r\n" + "".join(f"{key}: {content}\r\n"
+                                                    for key, content in changed_headers.items()) + "\r\n"
             await respond(report, address, f"handshake {name} = {value[:60]!r}", text.encode(), documented.handshake)
-    for line in ("GET  HTTP/1.1", "GET /v1", "POST /v1 HTTP/1.1", "GET /" + "a" * 9000 + " HTTP/1.1", "GET /v1 HTTP/9.9", "\x00", "é"):
+    for line in ("GET  HTTP/1.1", "GET /v1", "POST /v1 HTTP/1.1", "GET /" + "a" * 9000 + " HTTP/1.1",
+                 "GET /v1 HTTP/9.9", "\x00", "é"):
         await respond(report, address, f"request line {line[:60]!r}", line.encode() + b"\r\n\r\n", documented.handshake)
 
 
@@ -92,7 +94,8 @@ def example_of(schema, document, depth=0):
         return schema["enum"][0]
     kind = schema.get("type")
     if kind == "object":
-        return {name: example_of(child, document, depth + 1) for name, child in schema.get("properties", {}).items()} if depth < 5 else {}
+        return {name: example_of(child, document, depth + 1)
+                for name, child in schema.get("properties", {}).items()} if depth < 5 else {}
     if kind == "array":
         return [example_of(schema.get("items", {}), document, depth + 1)]
     return {"integer": schema.get("minimum", 1), "number": 1, "boolean": True}.get(kind, "a")
@@ -111,10 +114,12 @@ class Operation:
         self.name = operation.get("operationId", method + path)
         self.method, self.netloc = method.upper(), netloc
         self.bearer = "Bearer " + token("shop", "server")
-        self.responses = {int(status): resolved(response, document) for status, response in operation["responses"].items()}
+        self.responses = {int(status): resolved(response, document)
+                          for status, response in operation["responses"].items()}
         # Cases with a changed Authorization header are kept apart (see `drive_http`).
         self.cases, self.token_cases = [], []
-        parameters = [resolved(parameter, document) for parameter in item.get("parameters", []) + operation.get("parameters", [])]
+        parameters = [resolved(parameter, document)
+                      for parameter in item.get("parameters", []) + operation.get("parameters", [])]
         content = operation.get("requestBody", {}).get("content", {}).get("application/json")
         body = example_of(content["schema"], document) if content else None
         body_text = json.dumps(body) if content else None
@@ -124,7 +129,8 @@ class Operation:
             text = path
             for parameter in parameters:
                 if parameter["in"] == "path":
-                    text = text.replace("{" + parameter["name"] + "}", value if parameter["name"] == name else "bt-http")
+                    text = text.replace("{" + parameter["name"] + "}",
+                                        value if parameter["name"] == name else "bt-http")
             return text
 
         for parameter in parameters:
@@ -142,8 +148,9 @@ class Operation:
         for text in TEXTS + NUMBERS:
             self.add(f"query name {text[:60]!r}", target() + f"?{urllib.parse.quote(text, safe='')}=1", body_text)
         self.add("query name of marks", target() + f"?{MARKS}=1", body_text)
-        for header in ("Authorization", "Idempotency-Key", "Idempotency-Age", "Content-Length", "Content-Type", "X-Forwarded-For",
-                       "Accept", "traceparent", "Expect", "Origin", "If-None-Match", "Accept-Encoding"):
+        for header in ("Authorization", "Idempotency-Key", "Idempotency-Age", "Content-Length", "Content-Type",
+                       "X-Forwarded-For", "Accept", "traceparent", "Expect", "Origin", "If-None-Match",
+                       "Accept-Encoding"):
             for value in HEADER_VALUES + (MORE_HEADER_VALUES if self.name in OPERATIONS_WITH_ALL_HEADER_VALUES else []):
                 self.add(f"header {header} = {value[:60]!r}", target(), body_text, headers={header: value})
         if content:
@@ -158,7 +165,8 @@ class Operation:
         if data:
             fields.update({"Content-Type": "application/json", "Content-Length": str(len(data))})
         fields.update(headers or {})
-        head = f"{self.method} {target} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in fields.items()) + "\r\n"
+        head = f"{self.method} {target} HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n"
+                                                                for key, value in fields.items()) + "\r\n"
         length = fields.get("Content-Length", "0")
         # A length must be a number of 64 bits; otherwise the bytes are no HTTP request (RFC 9112, section 6.3).
         is_http = re.fullmatch(r"\d+", length) is not None and int(length) < 2**64
@@ -215,7 +223,8 @@ async def drive_http(report, documented, http, limit):
     request = f"GET /openapi.json HTTP/1.1\r\nHost: {http.netloc}\r\nConnection: close\r\n\r\n"
     response = await respond(report, address, "description", request.encode(), {200})
     document = json.loads(response[2])
-    operations = [Operation(document, documented, http.netloc, path, method, item) for path, item in document["paths"].items()
+    operations = [Operation(document, documented, http.netloc, path, method, item)
+                  for path, item in document["paths"].items()
                   for method in ("get", "put", "post", "delete", "patch") if method in item]
 
     # The requests of one operation have a common rate limit, so each operation sends one at a time.

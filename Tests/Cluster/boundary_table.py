@@ -138,7 +138,8 @@ async def drive_envelopes(url, documented, report):
 async def drive_tokens(url, documented, report, limit):
     """Every claim of a token; each refused token closes its connection."""
     cases = []
-    claims = {"app": APP, "sub": "claim", "role": "user", "exp": int(time.time()) + 3600, "iat": int(time.time()), "nbf": 0,
+    claims = {"app": APP, "sub": "claim", "role": "user", "exp": int(time.time()) + 3600, "iat": int(time.time()),
+              "nbf": 0,
             "name": "N", "avatar": "a", "ver": "1"}
     for claim in claims:
         for value in VALUES:
@@ -167,7 +168,8 @@ async def main():
     calls = json.load(open(sys.argv[1]))
     documented, report = Documented(sys.argv[2]), Report()
     ws, http = sys.argv[3], urllib.parse.urlparse(sys.argv[4])
-    parts = sys.argv[5].split(",") if len(sys.argv) > 5 else ["calls", "frames", "tokens", "handshakes", "http", "websocket"]
+    parts = sys.argv[5].split(",") if len(sys.argv) > 5 else ["calls", "frames", "tokens", "handshakes", "http",
+                                                              "websocket"]
     began = time.time()
     # How many methods, and how many HTTP requests, are driven at a time.
     limit, http_limit = asyncio.Semaphore(24), asyncio.Semaphore(16)

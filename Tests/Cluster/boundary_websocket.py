@@ -13,10 +13,11 @@ CONTINUATION, TEXT, BINARY, CLOSE, PING = 0, 1, 2, 8, 9
 CALL = b'{"id":1,"method":"ping","params":{}}'
 # Lengths in a head that are not the payload's, as (bits, value): the extremes of each of the three encodings, also
 # where a shorter encoding is required.
-LENGTHS = [(7, 0), (7, 125), (16, 0), (16, 125), (16, 126), (16, 2**15), (16, 2**16 - 1), (64, 0), (64, 125), (64, 2**16),
+LENGTHS = [(7, 0), (7, 125), (16, 0), (16, 125), (16, 126), (16, 2**15), (16, 2**16 - 1), (64, 0), (64, 125),
+           (64, 2**16),
            (64, 2**31 - 1), (64, 2**31), (64, 2**32), (64, 2**53), (64, 2**63 - 1), (64, 2**63), (64, 2**64 - 1)]
-CLOSE_CODES = [0, 1, 999, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1011, 1014, 1015, 1016, 2999, 3000, 3999, 4000, 4999, 5000,
-               2**15, 2**16 - 1]
+CLOSE_CODES = [0, 1, 999, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1011, 1014, 1015, 1016, 2999, 3000, 3999,
+               4000, 4999, 5000, 2**15, 2**16 - 1]
 
 
 def frame(opcode, payload=b"", fin=1, rsv=0, masked=True, length=None):
@@ -83,8 +84,10 @@ async def read_frame(reader):
 async def connect(address, netloc, user=None):
     """Connects, and logs in as `user` unless it is None."""
     reader, writer = await asyncio.open_connection(*address, limit=READ_LIMIT)
-    writer.write((f"GET /v1 HTTP/1.1\r\nHost: {netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: liveplaza.v1\r\n\r\n").encode())
+    writer.write((f"GET /v1 HTTP/1.1\r\nHost: {netloc}\r\nUpgrade: websocket\r\nConnection: "
+                  f"Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: "
+                  "liveplaza.v1\r\n\r\n").encode())
     head = await reader.readuntil(b"\r\n\r\n")
     assert b" 101 " in head, head
     if user:

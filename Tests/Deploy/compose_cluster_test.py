@@ -43,7 +43,8 @@ class ImageMissing(Exception):
 def require_image(name):
     """Fetches an image unless this machine has it."""
     found = subprocess.run(["docker", "image", "inspect", name], capture_output=True)
-    if found.returncode != 0 and subprocess.run(["docker", "pull", "-q", name], capture_output=True, timeout=900).returncode != 0:
+    if found.returncode != 0 and subprocess.run(["docker", "pull", "-q", name], capture_output=True,
+                                                timeout=900).returncode != 0:
         raise ImageMissing(name)
 
 
@@ -94,7 +95,8 @@ def check_clients(project, what):
     client = WebSocket(project.port)
     client.login(project.token("somebody"))
     client.close()
-    status, text = get(f"http://127.0.0.1:{project.http}/v1/lives", {"Authorization": f"Bearer {project.token('somebody')}"})
+    status, text = get(f"http://127.0.0.1:{project.http}/v1/lives",
+                       {"Authorization": f"Bearer {project.token('somebody')}"})
     if status != 200:
         raise Failure(f"{what}: HTTP through the proxy: {status} {text[:200]}")
     say(f"{what}: the demo passes through the proxy; this host's clients pass by WebSocket and HTTP")
@@ -106,12 +108,14 @@ def check_containers(project):
         if container.service in SERVICES and (not container.is_read_only or container.user in ("", "0", "root")):
             raise Failure(f"{container.name} runs as {container.user!r}, read only: {container.is_read_only}")
     gateway = project.containers("gateway")[0]
-    result = subprocess.run(["docker", "exec", gateway.id, "sh", "-c", "id -u; echo x >/usr/local/x"], capture_output=True, text=True)
+    result = subprocess.run(["docker", "exec", gateway.id, "sh", "-c", "id -u; echo x >/usr/local/x"],
+                            capture_output=True, text=True)
     if result.returncode == 0 or result.stdout.strip() == "0":
         raise Failure(f"in a gateway, user {result.stdout.strip()} wrote to the root file system")
     lines = docker("stats", "--no-stream", "--format", "{{.Name}} {{.MemUsage}}").splitlines()
     memory = {line.split()[0]: line.split()[1] for line in lines if project.name in line}
-    say("memory: " + ", ".join(sorted(f"{container.service} {memory[container.name]}" for container in project.containers())))
+    say("memory: " + ", ".join(sorted(f"{container.service} {memory[container.name]}"
+                                      for container in project.containers())))
 
 
 def check_limits(project):
@@ -125,13 +129,15 @@ def check_limits(project):
     project.run("run", "--rm", "-T", "--no-deps", "demo", *LOAD, "--seconds", "3")
     for client in clients:
         client.close()
-    say(f"an address has {CONNECTIONS_PER_ADDRESS} WebSockets, further ones get 429; meanwhile a client of another address passes")
+    say(f"an address has {CONNECTIONS_PER_ADDRESS} WebSockets, further ones get 429; meanwhile a client of another "
+        "address passes")
 
 
 def check_scaling(project):
     """Each service is scaled from one container to two and back, while clients exchange messages."""
     command = [*project.command, "run", "--rm", "-T", "--no-deps", "demo", *LOAD, "--seconds", "60"]
-    load = subprocess.Popen(command, env={**os.environ, **project.settings}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    load = subprocess.Popen(command, env={**os.environ, **project.settings}, stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL, text=True)
     try:
         time.sleep(5)
         for number in (2, 1):
@@ -150,7 +156,8 @@ def check_scaling(project):
     report = json.loads(output[output.index("{"):])
     if load.returncode != 0:
         raise Failure(f"the load while services were scaled: {output[-1500:]}")
-    say(f"each service goes from one to two and back; {report['admitted']} messages meanwhile, none lost or out of order")
+    say(f"each service goes from one to two and back; {report['admitted']} messages meanwhile, none lost or out "
+        "of order")
 
 
 def check_default(project):
@@ -166,7 +173,8 @@ def check_default(project):
 def check_ha(project):
     start(project, "ha")
     not_doubled = [name for name in SERVICES if len(project.containers(name)) != 2]
-    if not_doubled or len([container for container in project.containers() if container.service.startswith("kafka")]) != 3:
+    if not_doubled or len([container for container in project.containers()
+                           if container.service.startswith("kafka")]) != 3:
         raise Failure(f"ha: three brokers and two of each service are expected; not so: {not_doubled}")
     check_clients(project, "ha")
     docker("kill", project.containers("kafka-2")[0].id)
@@ -239,7 +247,8 @@ def run_all(command, builds, chosen):
     """
     missing_images = []
     # The profiles, the check, and the settings of each cluster.
-    stages = (("default", check_default, {"LIVEPLAZA_CONNECTIONS_PER_ADDRESS": str(CONNECTIONS_PER_ADDRESS)}), ("ha", check_ha, {}),
+    stages = (("default", check_default, {"LIVEPLAZA_CONNECTIONS_PER_ADDRESS": str(CONNECTIONS_PER_ADDRESS)}),
+              ("ha", check_ha, {}),
               ("evening", check_evening, {}), ("observe", check_prometheus, {"LIVEPLAZA_TRACES": ""}),
               ("observe", check_observe, {"LIVEPLAZA_TRACE_SAMPLE": "1"}))
     for number, (profiles, check, settings) in enumerate(stage for stage in stages if not chosen or stage[0] in chosen):
@@ -260,7 +269,8 @@ def run_all(command, builds, chosen):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("clusters", nargs="*", metavar="CLUSTER", help="default, ha, evening, observe; all if none is named")
+    parser.add_argument("clusters", nargs="*", metavar="CLUSTER",
+                        help="default, ha, evening, observe; all if none is named")
     parser.add_argument("--no-build", action="store_true", help=f"use the image {IMAGE} as it is, and keep it")
     parser.add_argument("--minutes", type=int, default=75, help="after this time it ends as failed; 75")
     options = parser.parse_args()
@@ -285,7 +295,8 @@ def main():
     signal.signal(signal.SIGALRM, fail_late)
     signal.signal(signal.SIGTERM, interrupt)
     signal.alarm(60 * options.minutes)
-    keeps_image = options.no_build or subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True).returncode == 0
+    keeps_image = options.no_build or subprocess.run(["docker", "image", "inspect", IMAGE],
+                                                     capture_output=True).returncode == 0
     try:
         return 0 if run_all(command, not options.no_build, options.clusters) else 2
     except Failure as failure:

@@ -14,8 +14,8 @@ from local_cluster import ROOT, Failure, free_ports, say
 
 FILE = os.path.join(ROOT, "docker-compose.yml")
 # The settings for the ports of the host.
-PORT_SETTINGS = ["LIVEPLAZA_PORT", "LIVEPLAZA_HTTP_PORT", "LIVEPLAZA_TLS_PORT", "LIVEPLAZA_PROMETHEUS_PORT", "LIVEPLAZA_GRAFANA_PORT",
-                 "LIVEPLAZA_JAEGER_PORT"]
+PORT_SETTINGS = ["LIVEPLAZA_PORT", "LIVEPLAZA_HTTP_PORT", "LIVEPLAZA_TLS_PORT", "LIVEPLAZA_PROMETHEUS_PORT",
+                 "LIVEPLAZA_GRAFANA_PORT", "LIVEPLAZA_JAEGER_PORT"]
 
 
 def compose_command():
@@ -30,7 +30,8 @@ def make_environment(folder, profiles, *options):
     """Lets a copy of deploy/init-env.sh make the .env of a folder; returns it as a dictionary."""
     os.makedirs(os.path.join(folder, "deploy"), exist_ok=True)
     shutil.copy(os.path.join(ROOT, "deploy", "init-env.sh"), os.path.join(folder, "deploy"))
-    subprocess.run([os.path.join(folder, "deploy", "init-env.sh"), "--profiles", profiles, *options], check=True, capture_output=True)
+    subprocess.run([os.path.join(folder, "deploy", "init-env.sh"), "--profiles", profiles, *options], check=True,
+                   capture_output=True)
     with open(os.path.join(folder, ".env")) as file:
         lines = [line.rstrip("\n").split("=", 1) for line in file if re.match(r"\w+=", line)]
     return {name: value[1:-1] if value.startswith("'") else value for name, value in lines}
@@ -82,15 +83,16 @@ class Project:
 
     def run(self, *arguments, seconds=300):
         """Runs a command of compose; returns what it prints."""
-        done = subprocess.run([*self.command, *arguments], env={**os.environ, **self.settings}, capture_output=True, text=True,
-                              timeout=seconds)
+        done = subprocess.run([*self.command, *arguments], env={**os.environ, **self.settings}, capture_output=True,
+                              text=True, timeout=seconds)
         if done.returncode != 0:
             raise Failure(f"compose {' '.join(arguments)}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
         return done.stdout
 
     def containers(self, service=None):
         """The containers of one service, or of all services; those of `compose run` are left out."""
-        filters = ["--filter", f"label=com.docker.compose.project={self.name}", "--filter", "label=com.docker.compose.oneoff=False"]
+        filters = ["--filter", f"label=com.docker.compose.project={self.name}", "--filter",
+                   "label=com.docker.compose.oneoff=False"]
         if service:
             filters += ["--filter", f"label=com.docker.compose.service={service}"]
         ids = docker("ps", "-aq", *filters).split()

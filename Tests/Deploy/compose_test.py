@@ -21,7 +21,8 @@ sys.path.append(os.path.join(ROOT, ".build", "python-deploy"))
 try:
     import yaml
 except ImportError:
-    raise SystemExit("PyYAML is missing: python3 -m pip install --target .build/python-deploy --requirement Tests/Deploy/requirements.txt")
+    raise SystemExit("PyYAML is missing: python3 -m pip install --target .build/python-deploy --requirement "
+                     "Tests/Deploy/requirements.txt")
 
 # The services of which there is one each, because they have a volume or a port of the host.
 SINGLE = {"proxy", "kafka", "kafka-2", "kafka-3", "redis", "prometheus", "grafana", "jaeger", "demo", "evening"}
@@ -43,13 +44,15 @@ def check_file(compose_file, bin_folder):
             faults.append(f"{name} keeps capabilities")
         if "max-size" not in service.get("logging", {}).get("options", {}):
             faults.append(f"{name}: its logs have no size limit")
-        if service["image"] != "liveplaza:local" and not re.search(r":v?\d+\.\d+\.\d+(-\w+)?$|@sha256:[0-9a-f]{64}$", service["image"]):
+        if service["image"] != "liveplaza:local" and not re.search(r":v?\d+\.\d+\.\d+(-\w+)?$|@sha256:[0-9a-f]{64}$",
+                                                                   service["image"]):
             faults.append(f"{name}: {service['image']} is not an exact version")
         for port in service.get("ports", []):
             if not re.match(r"(\$\{LIVEPLAZA_LISTEN:-127\.0\.0\.1\}|127\.0\.0\.1):\$\{\w+:-\d+\}:\d+$", port):
                 faults.append(f"{name}: the port {port} is not on loopback unless chosen")
         if name in SERVICES:
-            text = subprocess.run([os.path.join(bin_folder, name), "--help"], capture_output=True, text=True, timeout=20).stdout
+            text = subprocess.run([os.path.join(bin_folder, name), "--help"], capture_output=True, text=True,
+                                  timeout=20).stdout
             for setting in service["environment"]:
                 if not re.search(rf"\b{setting}\b", text):
                     faults.append(f"{name} has no setting {setting}")
@@ -103,7 +106,8 @@ def check_choices(text, command):
             if not command:
                 continue
             result = subprocess.run(
-                [*command, "--env-file", os.path.join(folder, ".env"), "-f", os.path.join(ROOT, "docker-compose.yml"), "config"],
+                [*command, "--env-file", os.path.join(folder, ".env"), "-f", os.path.join(ROOT, "docker-compose.yml"),
+                 "config"],
                 capture_output=True, text=True, cwd=folder, env={**os.environ, **environment})
             if result.returncode != 0:
                 raise Failure(f"{' '.join(command)} config, {choice}: {result.stderr}")
@@ -148,19 +152,22 @@ def check_limits_of_an_address(gateway):
         os.chmod(stub.name, 0o755)
         # `is_high` is whether the limits must be high; `chosen` are limits that the .env sets.
         for settings, is_high, chosen in (
-            ({}, True, {}), ({"LIVEPLAZA_LISTEN": "127.0.0.1"}, True, {}), ({}, True, {"LIVEPLAZA_CONNECTIONS_PER_ADDRESS": "7"}),
+            ({}, True, {}), ({"LIVEPLAZA_LISTEN": "127.0.0.1"}, True, {}),
+            ({}, True, {"LIVEPLAZA_CONNECTIONS_PER_ADDRESS": "7"}),
             ({"LIVEPLAZA_LISTEN": "0.0.0.0"}, False, {}), ({"LIVEPLAZA_ACCEPT_PROXY": "1"}, False, {}),
             ({"LIVEPLAZA_LISTEN": "::"}, False, {"LIVEPLAZA_HANDSHAKES_PER_SECOND": "9"}),
         ):
             # The shell replaces ${NAME:-default} as compose does.
             environment = {"PATH": f"{folder}:{os.environ['PATH']}", **settings, **chosen}
-            limits = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True).stdout.strip().split(",")
+            limits = subprocess.run(["sh", "-c", script], env=environment, capture_output=True,
+                                    text=True).stdout.strip().split(",")
             if len(limits) != len(names):
                 raise Failure(f"the script of the gateway printed {limits}")
             for name, limit in zip(names, limits):
                 if limit != chosen[name] if name in chosen else (int(limit or 0) >= 1000) != is_high:
                     raise Failure(f"with {settings} and {chosen}, {name} is {limit or 'not set'}")
-    say(f"{len(names)} limits of an address are as good as none while only this host reaches the ports, and the gateway's own otherwise")
+    say(f"{len(names)} limits of an address are as good as none while only this host reaches the ports, and the "
+        "gateway's own otherwise")
 
 
 def main():
@@ -179,7 +186,8 @@ def main():
         say(f"FAULT: {fault}")
     if faults:
         raise Failure(f"{len(faults)} faults")
-    say("every service can be scaled, its settings exist, and no container can write to its root file system or log without bound")
+    say("every service can be scaled, its settings exist, and no container can write to its root file system or log "
+        "without bound")
     check_choices(text, command)
     check_demo_tokens(text)
     check_limits_of_an_address(compose_file["services"]["gateway"])

@@ -130,8 +130,9 @@ class Prometheus:
             json.dump({"global": {"scrape_interval": "2s", "evaluation_interval": "2s"},
                        "rule_files": [os.path.join(OBSERVE, "alerts.yml")], "scrape_configs": scraped}, file)
         processes.start("prometheus.log", [
-            program("prometheus", "prometheus"), f"--config.file={configuration}", f"--storage.tsdb.path={processes.path('tsdb')}",
-            f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=warn"])
+            program("prometheus", "prometheus"), f"--config.file={configuration}",
+            f"--storage.tsdb.path={processes.path('tsdb')}", f"--web.listen-address=127.0.0.1:{self.port}",
+            "--log.level=warn"])
         wait_until("Prometheus is ready", lambda: get(f"http://127.0.0.1:{self.port}/-/ready")[0] == 200, 30)
         shipped = set(re.findall(r"job_name: ([\w-]+)", open(os.path.join(OBSERVE, "prometheus-compose.yml")).read()))
         if shipped != set(jobs):
@@ -159,8 +160,8 @@ class Prometheus:
 
 def run_promtool():
     promtool = program("promtool", "prometheus")
-    for arguments in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts.test.yml"], ["check", "config", "prometheus.yml"],
-                      ["check", "config", "prometheus-compose.yml"]):
+    for arguments in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts.test.yml"],
+                      ["check", "config", "prometheus.yml"], ["check", "config", "prometheus-compose.yml"]):
         result = subprocess.run([promtool, *arguments], cwd=OBSERVE, capture_output=True, text=True)
         if result.returncode != 0:
             raise Failure(f"promtool {' '.join(arguments)}: {result.stdout}{result.stderr}")
@@ -195,15 +196,18 @@ def run_queries(prometheus, seconds, send_requests):
 
 def defaulted(prometheus):
     """The queries of panels that gave only the 0 of their `or vector(0)`, because what they count did not happen."""
-    return [(dashboard, panel, expression) for dashboard, panel, expression in panel_queries() if expression.endswith(" or vector(0)")
+    return [(dashboard, panel, expression) for dashboard, panel, expression in panel_queries()
+            if expression.endswith(" or vector(0)")
             and not prometheus.gives_data(re.sub(r"( > 0)? or vector\(0\)$", "", expression))[0]]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", help="the folder of the built programs; default: .build/release, then .build/debug")
-    parser.add_argument("--kafka-home", default=os.environ.get("KAFKA_HOME"), help="an unpacked Apache Kafka; default: KAFKA_HOME")
-    parser.add_argument("--files-only", action="store_true", help="check the files, with promtool too, and start no cluster")
+    parser.add_argument("--kafka-home", default=os.environ.get("KAFKA_HOME"),
+                        help="an unpacked Apache Kafka; default: KAFKA_HOME")
+    parser.add_argument("--files-only", action="store_true",
+                        help="check the files, with promtool too, and start no cluster")
     options = parser.parse_args()
     check_dashboards()
     run_promtool()
@@ -218,7 +222,8 @@ def main():
             "keys": [{"kid": "k1", "alg": "HS256", "k": "dGVzdHMtb25seS10ZXN0cy1vbmx5LXRlc3RzLW9ubHk"}],
             "hooks": {"url": f"http://127.0.0.1:{backend.server_port}/hook", "secret": "tests-only-tests-only",
                       "before": {"message": "allow", "gift": "allow"}}}}}
-        say(f"starting a cluster with two gateways on {'the Kafka of ' + options.kafka_home if options.kafka_home else 'the broker in memory'}")
+        say("starting a cluster with two gateways on "
+            f"{'the Kafka of ' + options.kafka_home if options.kafka_home else 'the broker in memory'}")
         cluster = Cluster(processes, bin_directory(options.bin), [
             "--scale", "gateway=2", *(["--kafka-home", options.kafka_home] if options.kafka_home else [])], {
             "LIVEPLAZA_PROXY_PROTOCOL": "true", "LIVEPLAZA_TRUSTED_PROXIES": "127.0.0.1/32",
@@ -229,7 +234,8 @@ def main():
         plaza = os.path.join(cluster.bin, "plaza")
         through_proxy = ["--run-dir", cluster.run, "--gateway", f"127.0.0.1:{proxy.port}"]
         processes.start("demo.log", [plaza, "demo", "--loop", *through_proxy], env=cluster.environment)
-        load = processes.start("load.log", [plaza, "load", "--rooms", "2", "--viewers", "50", "--rate", "25", "--seconds", "75",
+        load = processes.start("load.log",
+                               [plaza, "load", "--rooms", "2", "--viewers", "50", "--rate", "25", "--seconds", "75",
                                            *through_proxy],
                                env=cluster.environment)
         token = cluster.token("watcher")
@@ -240,7 +246,8 @@ def main():
 
         total, without_data = run_queries(prometheus, 90, send_requests)
         for dashboard, panel, expression in defaulted(prometheus):
-            say(f"only the 0 of `or vector(0)`, because nothing of the kind happened: {dashboard}: {panel}: {expression}")
+            say(f"only the 0 of `or vector(0)`, because nothing of the kind happened: {dashboard}: {panel}: "
+                f"{expression}")
         if load.poll() not in (None, 0):
             raise Failure(f"plaza load failed: {open(processes.path('load.log')).read()[-600:]}")
         broken_rules = [rule["name"] for rule in prometheus.rules() if rule["health"] != "ok"]
@@ -251,7 +258,8 @@ def main():
             say(f"NO DATA: {where}: {expression}{f' ({error})' if error else ''}")
         if without_data or broken_rules:
             processes.failed = True
-            raise Failure(f"{len(without_data)} of {total} queries gave no data, {len(broken_rules)} rules could not be evaluated")
+            raise Failure(f"{len(without_data)} of {total} queries gave no data, {len(broken_rules)} rules could not "
+                          "be evaluated")
         say(f"each of {total} queries gave data")
 
 

@@ -27,7 +27,8 @@ try:
     import kubernetes_validate
     import yaml
 except ImportError as error:
-    raise SystemExit(f"{error.name} is missing: python3 -m pip install --target .build/python-deploy --requirement Tests/Deploy/requirements.txt")
+    raise SystemExit(f"{error.name} is missing: python3 -m pip install --target .build/python-deploy --requirement "
+                     "Tests/Deploy/requirements.txt")
 
 # Of Kubernetes: the oldest version that has all that is used, and the newest one whose schemas are installed.
 VERSIONS = ["1.27", "1.33"]
@@ -94,7 +95,8 @@ class Objects:
         for deployment in self.of("Deployment"):
             self.check_deployment(deployment)
         for budget in self.of("PodDisruptionBudget"):
-            self.expect(len(self.selected(budget["spec"]["selector"])) == 1, budget, "chooses the pods of no Deployment, or of several")
+            self.expect(len(self.selected(budget["spec"]["selector"])) == 1, budget,
+                        "chooses the pods of no Deployment, or of several")
         for service in self.of("Service"):
             chosen = self.selected({"matchLabels": service["spec"]["selector"]})
             self.expect(len(chosen) == 1, service, "chooses the pods of no Deployment, or of several")
@@ -132,7 +134,8 @@ class Objects:
         self.expect(deployment in self.selected(deployment["spec"]["selector"]), deployment, "does not choose its own pods")
         self.expect(pod["securityContext"].get("runAsNonRoot"), deployment, "may run as root")
         for constraint in pod.get("topologySpreadConstraints", []):
-            self.expect(deployment in self.selected(constraint["labelSelector"]), deployment, "spreads other pods than its own")
+            self.expect(deployment in self.selected(constraint["labelSelector"]), deployment,
+                        "spreads other pods than its own")
         volumes = {item["name"]: item for item in pod.get("volumes", [])}
         for name, volume in volumes.items():
             secret = volume.get("secret", {})
@@ -168,20 +171,25 @@ class Objects:
         for name, value in values.items():
             self.expect(name in accepted, deployment, f"{container['command'][0]} has no setting {name}")
             if name.endswith("_FILE") or name == "LIVEPLAZA_APPS":
-                self.expect(os.path.dirname(value) in mounts, deployment, f"{name}: nothing is mounted at {os.path.dirname(value)}")
+                self.expect(os.path.dirname(value) in mounts, deployment,
+                            f"{name}: nothing is mounted at {os.path.dirname(value)}")
         ports = port_numbers(deployment)
-        for setting, port in (("LIVEPLAZA_OPS_PORT", "operations"), ("LIVEPLAZA_PORT", "websocket"), ("LIVEPLAZA_HTTP_PORT", "http")):
+        for setting, port in (("LIVEPLAZA_OPS_PORT", "operations"), ("LIVEPLAZA_PORT", "websocket"),
+                              ("LIVEPLAZA_HTTP_PORT", "http")):
             if setting in values or port in ports:
-                self.expect(str(ports.get(port)) == values.get(setting), deployment, f"{setting} and the port {port} differ")
+                self.expect(str(ports.get(port)) == values.get(setting), deployment,
+                            f"{setting} and the port {port} differ")
         annotations = deployment["spec"]["template"]["metadata"]["annotations"]
-        self.expect(annotations["prometheus.io/port"] == values["LIVEPLAZA_OPS_PORT"], deployment, "prometheus.io/port is another port")
+        self.expect(annotations["prometheus.io/port"] == values["LIVEPLAZA_OPS_PORT"], deployment,
+                    "prometheus.io/port is another port")
         # A stop takes as long as the preStop command sleeps, the gateway drains (in milliseconds), and 1 s more.
         pre_stop = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", ["sleep", "0"])
         needed = int(pre_stop[1]) + int(values.get("LIVEPLAZA_DRAIN_MILLISECONDS", "1500")) / 1000 + 1
         granted = deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
         self.expect(granted > needed, deployment, f"a stop takes up to {needed:g} s and is granted {granted} s")
         self.expect(container["securityContext"]["readOnlyRootFilesystem"], deployment, "may write")
-        self.expect(container["command"][0] == labels["app.kubernetes.io/name"], deployment, "runs another program than its name says")
+        self.expect(container["command"][0] == labels["app.kubernetes.io/name"], deployment,
+                    "runs another program than its name says")
 
     def check_ingress(self, ingress):
         for rule in ingress["spec"]["rules"]:
@@ -242,7 +250,8 @@ def check_running(rendered):
         for objects in rendered:
             for deployment in filter(is_own, objects.of("Deployment")):
                 container = deployment["spec"]["template"]["spec"]["containers"][0]
-                paths = {container[probe]["httpGet"]["path"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")}
+                paths = {container[probe]["httpGet"]["path"]
+                         for probe in ("startupProbe", "livenessProbe", "readinessProbe")}
                 paths.add(deployment["spec"]["template"]["metadata"]["annotations"]["prometheus.io/path"])
                 for path in paths:
                     asked_count += 1
@@ -254,7 +263,8 @@ def check_running(rendered):
                     if metric["type"] != "Pods":
                         continue
                     wanted = metric["pods"]["metric"]
-                    labels = [f'{name}="{value}"' for name, value in wanted.get("selector", {}).get("matchLabels", {}).items()]
+                    labels = [f'{name}="{value}"'
+                              for name, value in wanted.get("selector", {}).get("matchLabels", {}).items()]
                     lines = [line for line in text.splitlines() if re.match(rf"{wanted['name']}[{{ ]", line)]
                     asked_count += 1
                     has_metric = any(all(label in line for label in labels) for line in lines)

@@ -141,8 +141,8 @@ class Cluster:
         self.environment = {**os.environ, "LIVEPLAZA_BIN_DIR": bin_folder, **(environment or {})}
         self.log = processes.path("up.log")
         self.process = processes.start("up.log", [
-            os.path.join(bin_folder, "plaza"), "up", "--run-dir", self.run, "--port", "0", "--http-port", "0", "--ops-port", "0",
-            *arguments], env=self.environment)
+            os.path.join(bin_folder, "plaza"), "up", "--run-dir", self.run, "--port", "0", "--http-port", "0",
+            "--ops-port", "0", *arguments], env=self.environment)
 
     def plaza(self, *arguments, **options):
         """Runs a `plaza` command on this cluster to its end."""

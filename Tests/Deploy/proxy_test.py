@@ -40,7 +40,8 @@ class WebSocket:
             self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
         key = base64.b64encode(os.urandom(16)).decode()
         lines = ["GET /v1 HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade",
-                 f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: liveplaza.v1", *headers]
+                 f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: liveplaza.v1",
+                 *headers]
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode())
         # The head is read byte by byte, so that no byte of a frame is taken.
         head = b""
@@ -156,9 +157,10 @@ class Proxy:
             raise Failure("gateways-hosts.cfg names other servers than this test replaces")
         with open(processes.path("gateways.cfg"), "w") as file:
             file.write(gateways)
-        environment = {**os.environ, "PROXY_HOST": "127.0.0.1", "PROXY_PORT": str(self.port), "PROXY_HTTP_PORT": str(self.http),
-                       "PROXY_TLS_PORT": str(self.tls_port), "PROXY_CERTIFICATES": certificate, "PROXY_OPS_HOST": "127.0.0.1",
-                       "PROXY_OPS_PORT": str(self.ops), "PROXY_DRAIN": "6s"}
+        environment = {**os.environ, "PROXY_HOST": "127.0.0.1", "PROXY_PORT": str(self.port),
+                       "PROXY_HTTP_PORT": str(self.http),
+                       "PROXY_TLS_PORT": str(self.tls_port), "PROXY_CERTIFICATES": certificate,
+                       "PROXY_OPS_HOST": "127.0.0.1", "PROXY_OPS_PORT": str(self.ops), "PROXY_DRAIN": "6s"}
         files = ["-f", os.path.join(CONFIGURATION, "haproxy.cfg"), "-f", file.name]
         result = subprocess.run([haproxy, "-c", *files], env=environment, capture_output=True, text=True)
         if result.returncode != 0 or "WARNING" in result.stderr:
@@ -204,7 +206,8 @@ def http_status(port, path, token, source, tls=None, headers=()):
     try:
         if tls:
             client = tls.wrap_socket(client, server_hostname="localhost")
-        lines = [f"GET {path} HTTP/1.1", "Host: localhost", "Connection: close", f"Authorization: Bearer {token}", *headers]
+        lines = [f"GET {path} HTTP/1.1", "Host: localhost", "Connection: close", f"Authorization: Bearer {token}",
+                 *headers]
         client.sendall("\r\n".join([*lines, "", ""]).encode())
         answer = b""
         while received := client.recv(65536):
@@ -218,7 +221,8 @@ def check_ports(cluster, proxy):
     """WebSocket and HTTP pass on each port of the proxy, and WebSockets reach both gateways."""
     token = cluster.token("walker")
     reached_gateways = set()
-    ports = [("plain", proxy.port, None), ("plain, the HTTP port", proxy.http, None), ("TLS", proxy.tls_port, proxy.trust)]
+    ports = [("plain", proxy.port, None), ("plain, the HTTP port", proxy.http, None),
+             ("TLS", proxy.tls_port, proxy.trust)]
     for name, port, tls in ports:
         for number in range(4):
             client = WebSocket(port, tls=tls)
@@ -252,13 +256,16 @@ def check_addresses(cluster, proxy):
         raise Failure(f"another address got {other_client.status} while the first was at its limit")
     for client in [*clients, other_client]:
         client.close()
-    say(f"gateways count WebSockets of each client's address: {limit} pass, further ones get 429, another address passes")
+    say(f"gateways count WebSockets of each client's address: {limit} pass, further ones get 429, another address "
+        "passes")
     # More requests with a wrong token than one address may make.
-    statuses = [http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.4", headers=[f"X-Forwarded-For: 10.2.2.{number}"])
+    statuses = [http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.4",
+                            headers=[f"X-Forwarded-For: 10.2.2.{number}"])
                 for number in range(60)]
     if 429 not in statuses or http_status(proxy.http, "/v1/lives", "wrong", "127.0.0.5") != 401:
         raise Failure(f"refused tokens are counted for an address; the statuses were {statuses}")
-    say(f"gateways count HTTP requests alike, whatever a client writes in X-Forwarded-For: {statuses.count(429)} of 60 got 429")
+    say(f"gateways count HTTP requests alike, whatever a client writes in X-Forwarded-For: {statuses.count(429)} of 60 "
+        "got 429")
     # A connection from the proxy's address without the PROXY header, which names the client.
     direct_client = WebSocket(gateways[0]["ports"]["ws"], "127.0.0.1")
     if direct_client.status != 0:
@@ -320,7 +327,8 @@ def check_drain_of_gateway(cluster, proxy):
         raise Failure(f"{len(refused)} of {2 * number} new clients were refused: {refused[:8]}")
     say(f"a gateway drains: the proxy noticed after {noticed:.1f} s; "
         f"its {len(drained_clients)} clients were closed with {sorted(set(closes))}; "
-        f"{number} WebSockets and {number} requests in 12 s passed, none was refused; {len(staying)} other clients stayed")
+        f"{number} WebSockets and {number} requests in 12 s passed, none was refused; {len(staying)} other clients "
+        "stayed")
     wait_until("both gateways are back", lambda: proxy.servers_up() == 2, 30)
     for client in clients:
         client.close()
@@ -341,7 +349,8 @@ def check_drain_of_proxy(cluster, proxy):
     # The proxy was stopped about a second before.
     began = time.monotonic()
     proxy.process.wait(20)
-    say(f"the proxy drains: a WebSocket went on, new ones were refused, and it ended after {time.monotonic() - began + 1:.0f} s "
+    say("the proxy drains: a WebSocket went on, new ones were refused, and it ended after "
+        f"{time.monotonic() - began + 1:.0f} s "
         f"(PROXY_DRAIN is 6 s)")
 
 

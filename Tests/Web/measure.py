@@ -54,14 +54,16 @@ def most_frames(browser, seconds=10):
 def frames(browser, url, seconds=30):
     page = browser.new_page(viewport={"width": 1360, "height": 860})
     page.goto(f"{url}/?fixture&rate=40#/live/sample-0")
-    page.wait_for_function("() => globalThis.livePlazaPage?.shell.page?.chat.chat.messages.length >= 200", timeout=90_000)
+    page.wait_for_function("() => globalThis.livePlazaPage?.shell.page?.chat.chat.messages.length >= 200",
+                           timeout=90_000)
     client = page.context.new_cdp_session(page)
     # Processor time of the main thread: what other programs take does not count.
     client.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def busy():
         found = {entry["name"]: entry["value"] for entry in client.send("Performance.getMetrics")["metrics"]}
-        return {name: found[name] for name in ("TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration")}
+        return {name: found[name]
+                for name in ("TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration")}
 
     page.evaluate("() => { livePlazaPage.shell.page.stage.barrage.statistics.slowest = 0; }")
     drawn = page.evaluate("() => livePlazaPage.shell.page.stage.barrage.statistics.frames")
@@ -69,8 +71,10 @@ def frames(browser, url, seconds=30):
     page.wait_for_timeout(seconds * 1000)
     spent, passed = busy(), time.monotonic() - begun
     after = page.evaluate("() => livePlazaPage.shell.page.stage.barrage.statistics")
-    parts = ", ".join(f"{name.removesuffix('Duration').lower()} {(spent[name] - before[name]) / passed * 1000:.0f}" for name in spent)
-    print(f"at 40 messages a second: {(after['frames'] - drawn) / passed:.1f} frames/s, slowest drawing {after['slowest']:.1f} ms, "
+    parts = ", ".join(f"{name.removesuffix('Duration').lower()} {(spent[name] - before[name]) / passed * 1000:.0f}"
+                      for name in spent)
+    print(f"at 40 messages a second: {(after['frames'] - drawn) / passed:.1f} frames/s, slowest drawing "
+          f"{after['slowest']:.1f} ms, "
           f"{after['shown']} on the screen; processor time of the main thread, ms of each second: {parts}")
     page.close()
 
@@ -107,7 +111,8 @@ def first_item(cluster, viewer, live):
     finally:
         is_over.set()
         sender.join()
-    print(f"click to first item: median {statistics.median(taken):.0f} ms of {', '.join(f'{one:.0f}' for one in taken)}")
+    print(f"click to first item: median {statistics.median(taken):.0f} ms of "
+          f"{', '.join(f'{one:.0f}' for one in taken)}")
 
 
 def reconnect(cluster, windows):
@@ -127,7 +132,8 @@ def reconnect(cluster, windows):
             window.page.wait_for_function("() => window.back !== undefined", timeout=60_000)
             taken.append(window.page.evaluate("() => { const { back } = window; window.back = undefined; return back; }") - killed)
         time.sleep(8)
-    print(f"kill of a gateway to resumed: median {statistics.median(taken):.0f} ms, most {max(taken):.0f} ms, {len(taken)} connections")
+    print(f"kill of a gateway to resumed: median {statistics.median(taken):.0f} ms, most {max(taken):.0f} ms, "
+          f"{len(taken)} connections")
 
 
 def main():

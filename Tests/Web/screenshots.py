@@ -14,7 +14,8 @@ SIZES = {"phone": (390, 844), "desktop": (1360, 860)}
 PAGES = {
     "plaza": ("#/", "plaza"), "live-battle": ("#/live/sample-0", "live"), "live-float": ("#/live/sample-1", "live"),
     "live-grid": ("#/live/sample-2", "live"), "live-voice": ("#/live/sample-3", "live"), "host": ("#/host", "host"),
-    "manage": ("&host#/live/sample-0", "manage"), "sign-in": ("#/", "sign"), "ops": ("#/", "ops"), "ops-live": ("#/live/evening", "ops"),
+    "manage": ("&host#/live/sample-0", "manage"), "sign-in": ("#/", "sign"), "ops": ("#/", "ops"),
+    "ops-live": ("#/live/evening", "ops"),
 }
 
 
@@ -30,10 +31,11 @@ def main(wanted):
                     if wanted and not any(word in f"{name}-{size}-{theme}" for word in wanted):
                         continue
                     context = browser.new_context(
-                        viewport={"width": width, "height": height}, color_scheme=theme, locale="en-GB", has_touch=size == "phone",
-                        device_scale_factor=1)
+                        viewport={"width": width, "height": height}, color_scheme=theme, locale="en-GB",
+                        has_touch=size == "phone", device_scale_factor=1)
                     page = context.new_page()
-                    page.on("console", lambda message: message.type in ("error", "warning") and print(name, message.text))
+                    page.on("console",
+                            lambda message: message.type in ("error", "warning") and print(name, message.text))
                     page.on("pageerror", lambda error: print(name, "error:", error))
                     page.goto(f"http://127.0.0.1:{servers.get(kind, pages).server_port}/?{'none' if kind == 'sign' else 'fixture'}{place}")
                     page.wait_for_timeout(3500)

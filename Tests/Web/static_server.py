@@ -15,9 +15,10 @@ import threading
 import time
 
 # LIVEPLAZA_PAGES names another folder, such as one of files that a gateway has put together.
-ROOT = pathlib.Path(os.environ.get("LIVEPLAZA_PAGES") or pathlib.Path(__file__).resolve().parents[2] / "clients" / "web")
-TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-         ".svg": "image/svg+xml", ".json": "application/json"}
+ROOT = pathlib.Path(os.environ.get("LIVEPLAZA_PAGES")
+                    or pathlib.Path(__file__).resolve().parents[2] / "clients" / "web")
+TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+         ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".json": "application/json"}
 
 
 def policy(gateways):
@@ -51,9 +52,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         path = self.path.split("?")[0]
         if path == "/pages/settings.json":
-            return self.answer(200, json.dumps({"gateways": self.server.gateways, "demoTokens": self.server.mint is not None}).encode(), ".json")
+            return self.answer(200,
+                               json.dumps({"gateways": self.server.gateways,
+                                           "demoTokens": self.server.mint is not None}).encode(), ".json")
         file = ROOT / ("pages/index.html" if path == "/" else path.lstrip("/"))
-        if ".." in path or not path.startswith(("/pages/", "/src/")) and path != "/" or not file.is_file() or file.suffix not in TYPES:
+        is_served = path == "/" or path.startswith(("/pages/", "/src/"))
+        if ".." in path or not is_served or not file.is_file() or file.suffix not in TYPES:
             return self.answer(404, b"", ".json")
         return self.answer(200, file.read_bytes(), file.suffix)
 
@@ -61,7 +65,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         if self.path != "/pages/demo-token" or self.server.mint is None:
             return self.answer(404, b"{}", ".json")
-        return self.answer(200, json.dumps({"token": self.server.mint(body["user"], body.get("name"))}).encode(), ".json")
+        return self.answer(200, json.dumps({"token": self.server.mint(body["user"], body.get("name"))}).encode(),
+                           ".json")
 
     def answer(self, status, body, suffix):
         self.send_response(status)

@@ -98,10 +98,12 @@ class Dashboard(BrowserCase):
         self.assertGreaterEqual(after_kills["due"], before_kills["due"] + len(sent))
         # Every partition has one owner again.
         page.wait_for_function(
-            "() => livePlazaOps.source.report.owners.every(({ partitions }) => partitions.every((names) => names.length === 1))",
+            "() => livePlazaOps.source.report.owners.every(({ partitions }) => partitions.every((names) => "
+            "names.length === 1))",
             timeout=60_000)
         self.assertEqual(
-            {owner["machine"] for owner in self.report(page)["owners"]}, {"audience", "barrage", "connection", "directory", "seat"})
+            {owner["machine"] for owner in self.report(page)["owners"]},
+            {"audience", "barrage", "connection", "directory", "seat"})
         folder = os.environ.get("LIVEPLAZA_SCREENSHOTS")
         if folder:
             page.screenshot(path=os.path.join(folder, "dashboard-after-kills.png"), full_page=True)

@@ -75,7 +75,9 @@ class Dialogs(FixtureCase):
                 }"""))
                 self.assertEqual(problems(page), [])
                 page.evaluate("() => { livePlazaPage.shell.page.stores.coGuest.acceptInvitation = async ({ inviterID }) => { window.accepted = inviterID; }; }")
-                page.evaluate(TELL, ["coGuest", "onHostInvitationReceived", {**INVITE, "expiresAt": page.evaluate("() => Date.now() / 1000") + 60}])
+                page.evaluate(TELL,
+                              ["coGuest", "onHostInvitationReceived",
+                               {**INVITE, "expiresAt": page.evaluate("() => Date.now() / 1000") + 60}])
                 page.locator(".toast", has_text="Aoi invites you").get_by_role("button", name="Accept", exact=True).click()
                 self.assertEqual(page.evaluate("() => accepted"), "aoi")
                 expect(dialog).to_be_visible()
@@ -140,7 +142,8 @@ class Dialogs(FixtureCase):
         }""")
         page.get_by_role("button", name="Send a gift").click()
         dialog = page.get_by_role("dialog")
-        expect(dialog.get_by_role("alert")).to_contain_text("The gifts could not be loaded: there was no answer in time")
+        expect(dialog.get_by_role("alert")).to_contain_text("The gifts could not be loaded: there was no answer "
+                                                            "in time")
         again = dialog.get_by_role("button", name="Try again")
         again.press("Enter")
         expect(again).to_be_focused()

@@ -205,7 +205,8 @@ class Hosting(BrowserCase):
         viewer = self.window("Noor Twelve").enter(live)
         users = [f"crowd-{TAG}-{number:02}" for number in range(29)]
         viewer.page.evaluate(CROWD, {
-            "live": live, "sockets": self.cluster.sockets, "tokens": [self.cluster.token(user, name=f"Guest {user}") for user in users]})
+            "live": live, "sockets": self.cluster.sockets,
+            "tokens": [self.cluster.token(user, name=f"Guest {user}") for user in users]})
         host.page.get_by_role("tab", name="Audience").click()
         rows = host.page.locator(".people .person")
         # The owner, the viewer, and the crowd; rows out of view are reached by scrolling.
@@ -273,13 +274,15 @@ class Hosting(BrowserCase):
         expect(host.page.locator("#host-cover-hint")).to_contain_text(self.cluster.url.rstrip("/"))
         cover.fill("https://elsewhere.example/cover.png")
         self.assertIn("This server shows pictures from", cover.evaluate("(input) => input.validationMessage"))
-        offered = host.page.locator("#host-covers option").evaluate_all("(options) => options.map(({ value }) => value)")
+        offered = host.page.locator("#host-covers option").evaluate_all("(options) => options.map(({ value }) => "
+                                                                        "value)")
         self.assertEqual(len(offered), 5)
         cover.fill(offered[0])
         self.assertEqual(cover.evaluate("(input) => input.validationMessage"), "")
         expect(host.page.locator(".host-preview img")).to_have_attribute("src", offered[0])
         link = host.page.get_by_label("Page of the product")
-        for address, said in (("http://shop.example/cup", "begins with https://"), ("cup", "begins with https://"), ("https://shop.example/cup", "")):
+        for address, said in (("http://shop.example/cup", "begins with https://"), ("cup", "begins with https://"),
+                              ("https://shop.example/cup", "")):
             link.fill(address)
             message = link.evaluate("(input) => input.validationMessage")
             self.assertTrue(said in message if said else not message, message)

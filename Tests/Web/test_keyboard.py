@@ -20,7 +20,8 @@ class Keyboard(FixtureCase):
         reached = set()
         for _ in range(60):
             page.keyboard.press("Tab")
-            reached.add(page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()"))
+            reached.add(page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? "
+                                      "document.activeElement.textContent.trim()"))
         for label in ("Send a heart", "Send a gift", "Say something", "Free seat 6", "Connection", "Chat"):
             self.assertIn(label, reached)
 
@@ -30,7 +31,8 @@ class Keyboard(FixtureCase):
         def reach(name):
             for _ in range(60):
                 page.keyboard.press("Tab")
-                if page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()") == name:
+                if page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? "
+                                 "document.activeElement.textContent.trim()") == name:
                     return
             self.fail(f"not reached: {name}")
 
@@ -101,13 +103,15 @@ class Keyboard(FixtureCase):
         button.focus()
         # The same button in the other language, and back.
         for language in ("zh", "en"):
-            page.evaluate("(language) => import('/pages/lib/i18n.js').then(({ setLanguage }) => setLanguage(language))", language)
+            page.evaluate("(language) => import('/pages/lib/i18n.js').then(({ setLanguage }) => setLanguage(language))",
+                          language)
             page.wait_for_timeout(300)
         expect(button).to_be_focused()
 
     def test_an_invitation_can_be_answered_beside_the_other_actions(self):
         page = self.live()
-        invitation = {"hostUser": {"userID": "aoi", "userName": "Aoi", "avatarURL": ""}, "seatIndex": -1, "extraInfo": ""}
+        invitation = {"hostUser": {"userID": "aoi", "userName": "Aoi", "avatarURL": ""}, "seatIndex": -1,
+                      "extraInfo": ""}
         tell = lambda kind, detail: page.evaluate(TELL, ["coGuest", kind, detail])
         expires = lambda seconds: {**invitation, "expiresAt": page.evaluate("() => Date.now() / 1000") + seconds}
         accept = page.get_by_role("button", name="Accept the invitation")
@@ -130,7 +134,8 @@ class Keyboard(FixtureCase):
         tell("onHostInvitationReceived", expires(60))
         toast.get_by_role("button", name="Accept").click()
         expect(accept).to_have_count(0)
-        self.assertEqual(page.evaluate("() => answers"), ["acceptInvitation aoi", "rejectInvitation aoi", "acceptInvitation aoi"])
+        self.assertEqual(page.evaluate("() => answers"),
+                         ["acceptInvitation aoi", "rejectInvitation aoi", "acceptInvitation aoi"])
         tell("onHostInvitationReceived", expires(60))
         tell("onHostInvitationCancelled", {"hostUser": {"userID": "other"}, "isTimeout": False})
         expect(accept).to_be_visible()

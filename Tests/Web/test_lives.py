@@ -102,7 +102,8 @@ class Lives(BrowserCase):
         expect(viewer.toast("A host closed your microphone.")).to_be_visible()
         # What the host closed is heard no more.
         viewer.page.wait_for_function(
-            "(user) => document.querySelector(`.tile[data-user='${user}']`).style.getPropertyValue('--level') === '0'", arg=user)
+            "(user) => document.querySelector(`.tile[data-user='${user}']`).style.getPropertyValue('--level') === '0'",
+            arg=user)
         host.act_on("Noor Two", "Put out of the live")
         expect(viewer.page.get_by_role("heading", name="You were put out of the live.")).to_be_visible()
         expect(host.page.locator(".plate-name", has_text="Noor Two")).to_have_count(0)
@@ -145,7 +146,8 @@ class Lives(BrowserCase):
         for window in (first, second, viewer):
             expect(window.page.locator(".battle-track")).to_be_visible()
         battle = self.cluster.call("battle.get", {"live": live})["battleInfo"]["details"]["id"]
-        self.cluster.call("battle.score", {"battle": battle, "scores": [{"live": live, "score": 41}, {"live": other, "score": 59}]})
+        self.cluster.call("battle.score",
+                          {"battle": battle, "scores": [{"live": live, "score": 41}, {"live": other, "score": 59}]})
         # In each window the side of its live stands first, as its seats do.
         orders = ((first, ["41", "59"]), (second, ["59", "41"]), (viewer, ["41", "59"]))
         for window, order in orders:
@@ -165,8 +167,8 @@ class Lives(BrowserCase):
         title = f"<img src=x onerror=alert(1)>{hostile}"
         host = self.window(f"Eve {hostile}")
         live = host.go_live(title, **{
-            "Welcome message": f"welcome {hostile}", "Product (shown as a card)": f"cup {hostile}", "Price": f"1 {hostile}",
-            "Picture of the product": f"{self.cluster.url}/pages/covers/evening-cup.svg",
+            "Welcome message": f"welcome {hostile}", "Product (shown as a card)": f"cup {hostile}",
+            "Price": f"1 {hostile}", "Picture of the product": f"{self.cluster.url}/pages/covers/evening-cup.svg",
             "Page of the product": "https://shop.example/cup"})
         viewer = self.window("Noor Five").enter(live)
         expect(viewer.page.get_by_role("heading", name=title, exact=True)).to_be_visible()

@@ -15,7 +15,8 @@ LINK = "javascript:alert(1)"
 CHANGES = {
     "userName, avatarURL: '' }": f"userName: '{BAD}' + userName, avatarURL: '{LINK}' }}",
     "({ giftID, name, coins, level, desc: '', iconURL: ''": f"({{ giftID, name: '{BAD}' + name, coins, level, desc: '', iconURL: '{LINK}'",
-    "liveName: titles[number % titles.length], notice: 'Be kind.": f"liveName: '{BAD}' + titles[number % titles.length], notice: '{BAD}Be kind.",
+    "liveName: titles[number % titles.length], notice: 'Be kind.": f"liveName: '{BAD}' + titles[number % "
+                                                                   f"titles.length], notice: '{BAD}Be kind.",
     "coverURL: '', backgroundURL: ''": f"coverURL: '{LINK}', backgroundURL: '{LINK}'",
     "'product-name': 'Stoneware cup, ash glaze', 'product-price': '€ 24'":
         f"'product-name': '{BAD}cup', 'product-price': '{BAD}24', 'product-cover': '{LINK}', 'product-url': '{LINK}'",
@@ -33,7 +34,8 @@ class Markup(FixtureCase):
 
         def prepare(page):
             page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
-            page.route("**/session/fixture-lives.js", lambda route: route.fulfill(body=text, content_type="text/javascript"))
+            page.route("**/session/fixture-lives.js",
+                       lambda route: route.fulfill(body=text, content_type="text/javascript"))
 
         return self.page(place, query, prepare, viewport=SIZES["desktop"])
 
@@ -51,7 +53,8 @@ class Markup(FixtureCase):
         expect(page.locator(".product strong")).to_be_visible()
         # The first row of the chat, which is an element only while it is in view.
         page.locator(".chat-view").evaluate("(view) => { view.scrollTop = 0; }")
-        self.check(page, page.locator(".product strong"), page.locator(".product-price"), page.locator(".live-title h1"),
+        self.check(page, page.locator(".product strong"), page.locator(".product-price"),
+                   page.locator(".live-title h1"),
                    page.locator(".live-title p"), page.locator(".chat-row.welcome"))
         # A product's page is a page; anything else is no link.
         expect(page.locator(".product a")).to_have_count(0)
@@ -69,7 +72,9 @@ class Markup(FixtureCase):
         page.get_by_role("tab", name="Audience").click()
         self.check(page, page.locator(".people .person").last)
         user = {"userID": "u", "userName": BAD, "avatarURL": LINK}
-        page.evaluate(TELL, ["coGuest", "onHostInvitationReceived", {"hostUser": user, "expiresAt": time.time() + 60, "seatIndex": -1, "extraInfo": BAD}])
+        page.evaluate(TELL,
+                      ["coGuest", "onHostInvitationReceived",
+                       {"hostUser": user, "expiresAt": time.time() + 60, "seatIndex": -1, "extraInfo": BAD}])
         self.check(page, page.locator(".toast").last)
 
     def test_in_the_names_of_hosts_applicants_and_battles(self):
@@ -77,10 +82,15 @@ class Markup(FixtureCase):
         page.get_by_role("tab", name="Manage").click()
         page.get_by_role("button", name="Lives to connect with").click()
         host = {"userID": "u", "userName": BAD, "avatarURL": LINK, "liveID": "sample-9"}
-        page.evaluate(TELL, ["coHost", "onCoHostRequestReceived", {"inviter": host, "expiresAt": time.time() + 60, "extensionInfo": BAD}])
-        self.check(page, page.locator(".plate-name").first, page.locator(".plate-name").last, page.locator(".manage .person-name").first,
-                   page.locator("[data-live] .person-name").first, page.locator(".connection .person-name").first, page.locator(".toast").last)
-        page.evaluate(TELL, ["battle", "onBattleRequestReceived", {"battleID": "b", "inviter": host, "expiresAt": time.time() + 60}])
+        page.evaluate(TELL,
+                      ["coHost", "onCoHostRequestReceived",
+                       {"inviter": host, "expiresAt": time.time() + 60, "extensionInfo": BAD}])
+        self.check(page, page.locator(".plate-name").first, page.locator(".plate-name").last,
+                   page.locator(".manage .person-name").first, page.locator("[data-live] .person-name").first,
+                   page.locator(".connection .person-name").first, page.locator(".toast").last)
+        page.evaluate(TELL,
+                      ["battle", "onBattleRequestReceived",
+                       {"battleID": "b", "inviter": host, "expiresAt": time.time() + 60}])
         self.check(page, page.locator(".toast", has_text="challenges you").last)
         self.assertIn(BAD, page.locator(".battle-track").get_attribute("aria-label"))
         # The result of a battle names its winner.

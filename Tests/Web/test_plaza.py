@@ -101,7 +101,8 @@ class Plaza(FixtureCase):
         texts = []
 
         def prepare(page):
-            page.on("request", lambda request: "/texts/" in request.url and texts.append(request.url.rpartition("/")[2]))
+            page.on("request",
+                    lambda request: "/texts/" in request.url and texts.append(request.url.rpartition("/")[2]))
 
         page = self.page("#/", prepare=prepare, viewport=SIZES["desktop"], locale="zh-CN")
         expect(page.get_by_role("heading", name="直播", exact=True)).to_be_visible()
@@ -112,7 +113,8 @@ class Plaza(FixtureCase):
         self.assertEqual(self.faults, [])
 
     def test_a_page_without_the_texts_of_its_language_begins_with_the_other_one(self):
-        page = self.page("#/", prepare=lambda page: page.route("**/texts/zh.json", lambda route: route.abort()), viewport=SIZES["desktop"], locale="zh-CN")
+        page = self.page("#/", prepare=lambda page: page.route("**/texts/zh.json", lambda route: route.abort()),
+                         viewport=SIZES["desktop"], locale="zh-CN")
         expect(page.get_by_role("heading", name="Lives", exact=True)).to_be_visible()
         page.get_by_role("button", name="Language").click()
         expect(page.locator(".toast")).to_contain_text("could not be loaded")

@@ -71,7 +71,8 @@ class Rendering(FixtureCase):
         for width, height in ((360, 740), (390, 844), (320, 568)):
             for theme, seated in (("light", 3), ("dark", 7)):
                 with self.subTest(width=width, theme=theme, seated=seated):
-                    page = self.page("#/live/sample-1", f"fixture&seated={seated}", viewport={"width": width, "height": height}, color_scheme=theme)
+                    page = self.page("#/live/sample-1", f"fixture&seated={seated}",
+                                     viewport={"width": width, "height": height}, color_scheme=theme)
                     expect(page.locator(".plate")).to_have_count(seated)
                     self.assertEqual(page.evaluate(covered), [])
                     # Who sits has more buttons.
@@ -166,14 +167,16 @@ class Rendering(FixtureCase):
         for theme in ("light", "dark"):
             for size, viewport in SIZES.items():
                 with self.subTest(size=size, theme=theme):
-                    page = self.page("#/live/sample-0", "fixture&host", viewport=viewport, color_scheme=theme, reduced_motion="reduce")
+                    page = self.page("#/live/sample-0", "fixture&host", viewport=viewport, color_scheme=theme,
+                                     reduced_motion="reduce")
                     page.locator("[role=tab], .phone-only").filter(visible=True).and_(page.get_by_label("Manage").or_(page.get_by_text("Manage"))).first.click()
                     expect(page.get_by_role("button", name="End the live")).to_be_visible()
                     page.get_by_role("button", name="Lives to connect with").click()
                     expect(page.get_by_role("button", name="Ask").first).to_be_visible()
                     self.assertEqual(problems(page), [])
                     # A long list scrolls in its panel; the page stays as large as the window.
-                    self.assertLessEqual(page.evaluate("() => document.documentElement.scrollHeight"), viewport["height"])
+                    self.assertLessEqual(page.evaluate("() => document.documentElement.scrollHeight"),
+                                         viewport["height"])
                     page.evaluate("() => { location.hash = '#/'; }")
                     page.get_by_role("button", name="Your account").click()
                     expect(page.get_by_role("dialog")).to_be_visible()
@@ -215,7 +218,8 @@ class Rendering(FixtureCase):
         page = self.page("#/live/sample-3", "fixture&degraded=2&rate=0.5", viewport=SIZES["desktop"])
         expect(page.get_by_text("not all of them are shown").first).to_be_attached()
         expect(page.get_by_text("Comings and goings are complete again").first).to_be_attached()
-        notes = page.evaluate("() => livePlazaPage.shell.page.chat.chat.messages.filter(({ kind }) => kind === 'note').map(({ key }) => key)")
+        notes = page.evaluate("() => livePlazaPage.shell.page.chat.chat.messages.filter(({ kind }) => kind === "
+                              "'note').map(({ key }) => key)")
         self.assertEqual(notes, ["chat.degraded", "chat.complete"])
         self.assertEqual(self.faults, [])
 
@@ -275,7 +279,8 @@ class Rendering(FixtureCase):
                 page = self.page(place, viewport=SIZES["phone"], locale="zh-CN")
                 self.assertEqual(page.evaluate("() => document.documentElement.lang"), "zh-Hans")
                 self.assertNotRegex(page.evaluate("() => document.body.innerText"), KEYS)
-                self.assertLessEqual(page.evaluate("() => document.documentElement.scrollWidth"), SIZES["phone"]["width"])
+                self.assertLessEqual(page.evaluate("() => document.documentElement.scrollWidth"),
+                                     SIZES["phone"]["width"])
             page = self.page(place, viewport=SIZES["phone"])
             for _ in range(2):
                 text = page.evaluate("() => document.body.innerText")

@@ -66,7 +66,8 @@ class Cluster:
         if not self._serves_pages():
             if not running:
                 self.stop()
-                raise AssertionError(f"{self.api}/ serves no page: the programs are not in the build folder of a checkout")
+                raise AssertionError(f"{self.api}/ serves no page: the programs are not in the build folder of a "
+                                     "checkout")
             self.server = static_server.serve(self.sockets, mint=lambda user, name: self.token(user, name=name))
             self.url = f"http://127.0.0.1:{self.server.server_port}"
 
@@ -75,8 +76,8 @@ class Cluster:
         base = free_ports(gateways)
         self.log = open(os.path.join(self.directory, "up.log"), "wb")
         self.process = subprocess.Popen(
-            [programs() / "plaza", "up", "--run-dir", os.path.join(self.directory, "run"), "--scale", f"gateway={gateways}",
-             "--port", str(base), "--http-port", str(base + 1), "--ops-port", str(base + 2)],
+            [programs() / "plaza", "up", "--run-dir", os.path.join(self.directory, "run"), "--scale",
+             f"gateway={gateways}", "--port", str(base), "--http-port", str(base + 1), "--ops-port", str(base + 2)],
             stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             self._wait()
@@ -109,7 +110,8 @@ class Cluster:
         """A call of the app's server."""
         request = urllib.request.Request(
             f"{self.api}/v1/call/{method}", data=json.dumps(params).encode(), method="POST",
-            headers={"Authorization": f"Bearer {self.token('backend', role='server')}", "Content-Type": "application/json"})
+            headers={"Authorization": f"Bearer {self.token('backend', role='server')}",
+                     "Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=15) as response:
             return json.load(response)["result"]
 
@@ -118,8 +120,8 @@ class Cluster:
         gateways = read_json(self.run, "state.json")["gateways"]
         request = urllib.request.Request(
             f"{gateways[-1]['http']}/v1/lives/{live}/messages", data=json.dumps({"text": text}).encode(), method="POST",
-            headers={"Authorization": f"Bearer {self.token('backend', role='server')}", "Content-Type": "application/json",
-                     "Idempotency-Key": key})
+            headers={"Authorization": f"Bearer {self.token('backend', role='server')}",
+                     "Content-Type": "application/json", "Idempotency-Key": key})
         with urllib.request.urlopen(request, timeout=15) as response:
             response.read()
 
