@@ -70,7 +70,8 @@ async function sendScores(battle) {
     try {
       const scores = [{ live: 'stage-a', score: 1 }];
       const reply = await fetch(`${http}/v1/call/battle.score`, {
-        method: 'POST', body: JSON.stringify({ battle: battle.battle, operation: 1, scores }), signal: AbortSignal.timeout(10_000),
+        method: 'POST', body: JSON.stringify({ battle: battle.battle, operation: 1, scores }),
+        signal: AbortSignal.timeout(10_000),
         headers: { authorization: `Bearer ${server}`, 'content-type': 'application/json' },
       });
       if (reply.ok) battle.acknowledged += 1;

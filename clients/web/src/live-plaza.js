@@ -203,7 +203,8 @@ export class LivePlaza extends EventTarget {
     const stores = /** @type {any} */ (this.live(liveID));
     const names = Object.keys(stores).filter((name) => name in states);
     const isRead = !states.live.info.isEmpty;
-    const tell = [this.#showCurrent(current, isRead), ...names.map((name) => stores[name][publish](/** @type {any} */ (states)[name]))];
+    const tell = [this.#showCurrent(current, isRead),
+      ...names.map((name) => stores[name][publish](/** @type {any} */ (states)[name]))];
     for (const action of tell) action();
     for (const { store, type, detail } of events) stores[store]?.[emit](type, detail);
   }

@@ -40,7 +40,8 @@ export class CoHostSection extends Disposer {
     this.add(coHost.subscribe(() => this.#draw()));
     this.add(battle.select((state) => this.#fights(state), () => this.#draw()));
     this.add(onLanguage(() => this.#drawAll()));
-    const told = { onCoHostRequestAccepted: 'connect.accepted', onCoHostRequestRejected: 'connect.rejected', onCoHostRequestTimeout: 'connect.timeout' };
+    const told = { onCoHostRequestAccepted: 'connect.accepted', onCoHostRequestRejected: 'connect.rejected',
+      onCoHostRequestTimeout: 'connect.timeout' };
     for (const [event, key] of Object.entries(told)) this.listen(coHost, event, ({ detail }) => this.#tell(key, detail.invitee));
     this.listen(coHost, 'onCoHostRequestCancelled', () => this.#tell('connect.cancelled'));
     this.listen(battle, 'onBattleRequestReject', ({ detail }) => this.#tell('fight.rejected', detail.invitee));
@@ -118,7 +119,8 @@ export class CoHostSection extends Disposer {
     this.connection.hidden = coHostStatus !== 'connected';
     this.members.show(connected.filter(({ liveID }) => liveID !== this.page.liveID).map((host) => {
       const isMuted = mutedLives.includes(host.liveID);
-      return [host.liveID, [shown(host), isMuted], () => h('li', { class: 'person' }, avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host)),
+      return [host.liveID, [shown(host), isMuted],
+        () => h('li', { class: 'person' }, avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host)),
         this.#button(isMuted ? 'connect.unmuteRemote' : 'connect.muteRemote', () => coHost.muteRemoteHostAudio({ liveID: host.liveID, isMuted: !isMuted })))];
     }));
     // A battle of others is shown too, and keeps nobody from beginning another one.

@@ -87,7 +87,8 @@ export class HostPage extends Disposer {
   get #info() {
     const template = Number(this.template.value);
     return {
-      liveID: `live-${this.shell.session.user.userID}`, liveName: this.name.value.trim(), coverURL: this.cover.value.trim(), notice: this.welcome.value.trim(),
+      liveID: `live-${this.shell.session.user.userID}`, liveName: this.name.value.trim(),
+      coverURL: this.cover.value.trim(), notice: this.welcome.value.trim(),
       categoryList: [Number(this.category.value)], seatTemplate: template, seatMode: this.seatMode.value,
       ...(template in voiceSeats ? { maxSeatCount: voiceSeats[template] } : {}),
     };
@@ -122,7 +123,8 @@ export class HostPage extends Disposer {
   }
 
   async #announceProduct(list) {
-    const fields = { name: this.productName, price: this.productPrice, cover: this.productCover, url: this.productLink };
+    const fields = { name: this.productName, price: this.productPrice, cover: this.productCover,
+      url: this.productLink };
     const values = Object.fromEntries(Object.entries(fields).map(([name, input]) => [productKeys[name], input.value.trim()]));
     if (values[productKeys.name]) await list.updateLiveMetaData(values);
   }

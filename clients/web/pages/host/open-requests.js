@@ -18,7 +18,8 @@ export const keyOf = ({ kind, isIncoming, battleID, host }) => [kind, isIncoming
 /** A request as a read of the protocol gives it. */
 function requestOf(kind, isIncoming, { inviter, invitee, battle, expiresAt }) {
   const other = isIncoming ? inviter : invitee;
-  return { kind, isIncoming, host: { ...other.host, liveID: other.live }, battleID: battle, expiresAt: expiresAt / 1000 };
+  return { kind, isIncoming, host: { ...other.host, liveID: other.live }, battleID: battle,
+    expiresAt: expiresAt / 1000 };
 }
 
 /**

@@ -10,7 +10,9 @@ import { actionsFor } from './actions.js';
 /** How long a ban from these pages lasts, in seconds. */
 const banTime = 3600;
 
-const icons = { invite: 'seat', muteMic: 'micOff', unmuteMic: 'mic', muteCamera: 'cameraOff', unmuteCamera: 'camera', kickSeat: 'leave', mute: 'chat', unmute: 'chat', makeAdmin: 'shield', revokeAdmin: 'shield', kick: 'close', ban: 'lock' };
+const icons = { invite: 'seat', muteMic: 'micOff', unmuteMic: 'mic', muteCamera: 'cameraOff', unmuteCamera: 'camera',
+  kickSeat: 'leave', mute: 'chat', unmute: 'chat', makeAdmin: 'shield', revokeAdmin: 'shield', kick: 'close',
+  ban: 'lock' };
 const dangers = new Set(['kick', 'ban', 'kickSeat']);
 
 /** Shows a person, with what the user may do. */

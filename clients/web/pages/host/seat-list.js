@@ -38,7 +38,8 @@ export class SeatList extends Disposer {
     // A lock takes whoever sits there off the seat, which its button says and shows. The owner's seat has none.
     const isOwners = userInfo.userID === this.page.list.state.currentLive.liveOwner.userID;
     const button = h('button', {
-      class: `button tight${isTaken ? ' danger' : ''}`, type: 'button', 'aria-label': t(isTaken ? 'host.lockTakenSeat' : `${change}Seat`, values),
+      class: `button tight${isTaken ? ' danger' : ''}`, type: 'button',
+      'aria-label': t(isTaken ? 'host.lockTakenSeat' : `${change}Seat`, values),
       on: { click: async () => {
         // A second click while the call is under way asks for nothing more.
         if (button.ariaDisabled === 'true') return;

@@ -36,7 +36,8 @@ export class AudiencePanel extends Disposer {
     const { audienceList } = this.page.stores.audience.state;
     const admins = new Set(currentLive.admins);
     const others = [...audienceList].sort((a, b) => Number(admins.has(b.userID)) - Number(admins.has(a.userID)));
-    const people = [[currentLive.liveOwner, 'live.host'], ...others.map((user) => [user, admins.has(user.userID) ? 'live.admin' : undefined])];
+    const people = [[currentLive.liveOwner, 'live.host'],
+      ...others.map((user) => [user, admins.has(user.userID) ? 'live.admin' : undefined])];
     const rows = people.map(([user, role]) => [user.userID, [user, role], () => row(this.page, user, role)]);
     const hint = others.length === 0 ? 'audience.empty' : others.length >= 200 && 'audience.first';
     if (hint) rows.push(['', hint, () => h('li', { class: 'blank' }, t(hint, { count: 200 }))]);

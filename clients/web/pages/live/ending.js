@@ -10,14 +10,16 @@ import { language } from '../lib/i18n.js';
  * The last of them is named by the SDK, and this server does not send it.
  */
 const losses = {
-  byLoggedOnOtherDevice: 'live.kickedDevice', forNetworkDisconnected: 'live.kickedNetwork', forJoinRoomStatusInvalidDuringOffline: 'live.kickedOffline',
+  byLoggedOnOtherDevice: 'live.kickedDevice', forNetworkDisconnected: 'live.kickedNetwork',
+  forJoinRoomStatusInvalidDuringOffline: 'live.kickedOffline',
   forCountOfJoinedRoomsExceedLimit: '',
 };
 
 /** The heading, and the reason if there is more to say. */
 function wordsOf({ reason, isKick }) {
   if (!isKick) return ['live.ended', reason === 'endedByHost' ? 'live.endedByHost' : 'live.endedByServer'];
-  return reason in losses ? ['live.out', losses[reason]] : ['live.kicked', reason === 'byServer' && 'live.kickedServer'];
+  if (reason in losses) return ['live.out', losses[reason]];
+  return ['live.kicked', reason === 'byServer' && 'live.kickedServer'];
 }
 
 /** What is shown after a live: why it is over for this user, and its figures. */

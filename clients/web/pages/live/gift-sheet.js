@@ -85,5 +85,6 @@ function chooser(page, sheet, gifts) {
     }
   } } });
   choose(gifts[0]);
-  return [h('div', { class: 'gifts', role: 'radiogroup', label: 'gift.title' }, ...buttons), h('div', { class: 'sheet-foot' }, count, send)];
+  return [h('div', { class: 'gifts', role: 'radiogroup', label: 'gift.title' }, ...buttons),
+    h('div', { class: 'sheet-foot' }, count, send)];
 }

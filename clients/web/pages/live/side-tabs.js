@@ -11,7 +11,8 @@ export class SideTabs {
   constructor(panels, composer) {
     this.panels = panels;
     this.tabs = panels.map(({ key }, index) => h('button', {
-      class: 'side-tab', type: 'button', role: 'tab', id: `side-tab-${index}`, 'aria-controls': `side-panel-${index}`, t: key,
+      class: 'side-tab', type: 'button', role: 'tab', id: `side-tab-${index}`, 'aria-controls': `side-panel-${index}`,
+      t: key,
       on: { click: () => this.open(index), keydown: (event) => this.#move(event, index) },
     }));
     this.bodies = panels.map(({ element }, index) => h('div', {

@@ -72,7 +72,8 @@ export class LiveView {
     setText(this.hint, Object.values(live).some((part) => part !== undefined) ? '' : t('ops.noLive'));
     for (const { name, body } of this.lists) {
       const { seats: all, connection, battle } = (name === 'stage' && live.stage) || {};
-      const seats = !all ? [] : [[t('ops.seatsTaken'), all.filter(({ occupant }) => occupant).length], [t('ops.seats'), all.length],
+      const seats = !all ? [] : [[t('ops.seatsTaken'), all.filter(({ occupant }) => occupant).length],
+        [t('ops.seats'), all.length],
         [t('ops.connected'), connection?.members.length ?? 0], [t('ops.battles'), battle ? 1 : 0]];
       figureList(body, [...seats, ...numbersOf(live[name]).filter(([key]) => !hidden.has(key)).map(counter)], 'ops.none');
     }

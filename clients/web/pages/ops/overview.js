@@ -55,9 +55,11 @@ export class Overview {
     this.owners.show(report);
     for (const chart of this.charts) chart.show(source.samples, report.now);
     const entries = {
-      dropped: [...rows(report.drops).map(([name, count]) => [dropName(name), count]), ...rows(report.refusals).map(([reason, count]) => [t('ops.refusedFor', { reason }), count])],
+      dropped: [...rows(report.drops).map(([name, count]) => [dropName(name), count]),
+        ...rows(report.refusals).map(([reason, count]) => [t('ops.refusedFor', { reason }), count])],
       lagBy: rows(report.lag),
-      replays: [[t('ops.replayed'), report.replays], ...rows(report.replaysRefused).map(([reason, count]) => [t('ops.toSnapshot', { reason }), count]),
+      replays: [[t('ops.replayed'), report.replays],
+        ...rows(report.replaysRefused).map(([reason, count]) => [t('ops.toSnapshot', { reason }), count]),
         [t('ops.deadLetters'), report.deadLetters, report.deadLetters === 0 ? 'good' : 'bad']],
     };
     for (const { name, body } of this.lists) figureList(body, entries[name], 'ops.none');

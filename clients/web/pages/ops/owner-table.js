@@ -15,7 +15,8 @@ export function shortName(name, service) {
  */
 export function ownerCell(owners, service) {
   if (owners.length === 0) return { text: '–', tone: 'none' };
-  return { text: owners.map((name) => shortName(name, service)).join(' '), tone: owners.length === 1 ? 'one' : 'several' };
+  return { text: owners.map((name) => shortName(name, service)).join(' '),
+    tone: owners.length === 1 ? 'one' : 'several' };
 }
 
 /** Who owns which partition: a row for each machine, a column for each partition. */

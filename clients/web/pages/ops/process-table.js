@@ -32,7 +32,9 @@ export class ProcessTable {
   }
 
   #row(name) {
-    const row = { state: h('span', { class: 'badge' }), facts: h('span', { class: 'process-facts quiet small numbers' }), clock: h('span', { class: 'process-clock small numbers' }) };
+    const row = { state: h('span', { class: 'badge' }),
+      facts: h('span', { class: 'process-facts quiet small numbers' }),
+      clock: h('span', { class: 'process-clock small numbers' }) };
     row.button = h('button', { class: 'button tight danger', type: 'button', t: 'ops.kill', 'aria-label': t('ops.killName', { name }), on: { click: () => this.#ask(name) } });
     row.element = h('li', { class: 'process' }, h('span', { class: 'process-name' }, name), row.state, row.facts, row.clock, row.button);
     return row;
@@ -47,7 +49,8 @@ export class ProcessTable {
     const facts = [process.pid !== undefined && `pid ${process.pid}`, ...owned,
       process.connections !== undefined && t('ops.connectionsOf', { count: process.connections }),
       process.memory !== undefined && megabytes(process.memory),
-      process.restarts > 0 && t('ops.restarts', { count: process.restarts }), !process.isReady && process.problem].filter(Boolean);
+      process.restarts > 0 && t('ops.restarts', { count: process.restarts }),
+      !process.isReady && process.problem].filter(Boolean);
     fill(row.facts, facts.join(' · '));
     fill(row.clock, recovery ? t(recovery.readyAt === undefined ? 'ops.recovering' : 'ops.recovered', { time: seconds((recovery.readyAt ?? now) - recovery.endedAt) }) : '');
     // Whether one may kill is perhaps known only later.

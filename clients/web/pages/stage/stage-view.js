@@ -150,7 +150,8 @@ export class StageView {
     const isAway = user.userSuspendStatus !== 'none';
     const role = isCoHost && isOwner ? 'seat.coHost' : isOwner ? 'live.host' : user.role === 'admin' ? 'live.admin' : undefined;
     const name = nameOf(user);
-    const label = [name, role && t(role), isMuted && t('seat.muted'), isFilmed && t('seat.filmed'), isAway && t('seat.away')].filter(Boolean).join(', ');
+    const label = [name, role && t(role), isMuted && t('seat.muted'), isFilmed && t('seat.filmed'),
+      isAway && t('seat.away')].filter(Boolean).join(', ');
     const tag = h('span', { class: 'plate-name' }, h('span', {}, name), isMuted && icon('micOff'), isFilmed && icon('camera'), isAway && icon('moon'));
     const row = h('div', { class: 'plate-row' },
       role && h('span', { class: `plate-role${isCoHost || !isOwner ? ' second' : ''}`, 'aria-hidden': 'true' }, t(role)), tag);

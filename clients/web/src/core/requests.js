@@ -120,7 +120,8 @@ export function endsOf(name, context, detail) {
     }
     case 'ownBattle': {
       const sides = { battleID: first, inviter: self, invitee: detail?.invitee ?? hostOfLive(context, second) };
-      return { accepted: event('battle', 'onBattleRequestAccept', sides), unanswered: event('battle', 'onBattleRequestTimeout', sides) };
+      return { accepted: event('battle', 'onBattleRequestAccept', sides),
+        unanswered: event('battle', 'onBattleRequestTimeout', sides) };
     }
     case 'invitation':
       return { unanswered: event('coGuest', 'onHostInvitationCancelled', { hostUser: detail.hostUser, isTimeout: false }) };

@@ -62,7 +62,8 @@ export class BarrageStore extends LiveStore {
     const last = this.state.messageList[this.state.messageList.length - 1];
     const tip = {
       sender: { userID: '', userName: '', avatarURL: '' }, messageType: 'text', textContent: '', extensionInfo: {},
-      businessID: '', data: '', sequence: last?.sequence ?? 0, timestampInSecond: this.session.clock.wall() / 1000, ...message,
+      businessID: '', data: '', sequence: last?.sequence ?? 0, timestampInSecond: this.session.clock.wall() / 1000,
+      ...message,
     };
     if (this.session.liveID === this.liveID) this.session.local(this.liveID, 'local.tip', tip);
     else this[publish](withTip(this.state, this.liveID, tip))();

@@ -16,7 +16,8 @@ export const CoHostLayoutTemplate = Object.freeze({
  * @type {Record<number, number>}
  */
 const reasons = {
-  1: ReplyCode.noSuchRoom, 2: ReplyCode.connectionPending, 3: ReplyCode.connectedElsewhere, 4: ReplyCode.connectionLimit,
+  1: ReplyCode.noSuchRoom, 2: ReplyCode.connectionPending, 3: ReplyCode.connectedElsewhere,
+  4: ReplyCode.connectionLimit,
   6: ReplyCode.wrongRoomKind,
 };
 

@@ -50,7 +50,8 @@ export class LiveListStore extends Store {
    */
   async fetchLiveList(page = {}) {
     const { cursor = '', count = 20, category, order } = page;
-    const wanted = { count, ...(category === undefined ? {} : { category }), ...(order === undefined ? {} : { order }) };
+    const wanted = { count, ...(category === undefined ? {} : { category }),
+      ...(order === undefined ? {} : { order }) };
     for (let walk = 0; ; walk += 1) {
       try {
         if (walk === 0) await this.#fetchPage(cursor, wanted);

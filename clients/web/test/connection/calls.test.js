@@ -8,7 +8,8 @@ import { FakeNetwork } from '../support/fake-network.js';
 async function make() {
   const run = { clock: new FakeClock(), network: new FakeNetwork() };
   run.plaza = new LivePlaza({
-    url: 'ws://g/v1', session: 's', token: 't', WebSocket: run.network.WebSocket, clock: run.clock, random: () => 0.5, page: {},
+    url: 'ws://g/v1', session: 's', token: 't', WebSocket: run.network.WebSocket, clock: run.clock, random: () => 0.5,
+    page: {},
   });
   const login = run.plaza.loginStore.login();
   await settle();
@@ -22,7 +23,8 @@ describe('addresses', () => {
   it('that are none are skipped; if all are, the login fails or the client ends', async () => {
     const run = { clock: new FakeClock(), network: new FakeNetwork(), ends: [] };
     run.plaza = new LivePlaza({
-      urls: ['one', 'two'], session: 's', token: 't', WebSocket: run.network.WebSocket, clock: run.clock, random: () => 0.5, page: {},
+      urls: ['one', 'two'], session: 's', token: 't', WebSocket: run.network.WebSocket, clock: run.clock,
+      random: () => 0.5, page: {},
     });
     const { loginStore } = run.plaza;
     loginStore.addEventListener('connectionEnded', ({ detail }) => run.ends.push(detail.error.codeName));

@@ -18,7 +18,8 @@ function make(more = {}) {
     return `${run.asked}.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.s`;
   };
   run.plaza = new LivePlaza({
-    url: 'ws://g/v1', session: 's', WebSocket: network.WebSocket, clock, random: () => 0.5, page: {}, tokenProvider, ...more,
+    url: 'ws://g/v1', session: 's', WebSocket: network.WebSocket, clock, random: () => 0.5, page: {}, tokenProvider,
+    ...more,
   });
   run.plaza.addEventListener('error', (event) => run.faults.push(event.detail));
   for (const type of ['kickedOffline', 'loginExpired', 'connectionEnded']) {

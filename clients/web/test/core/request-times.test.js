@@ -19,7 +19,8 @@ it('the end of every request is told in seconds, as all times are', () => {
     assert.equal(error, undefined, name);
     assert.deepEqual(events.map(({ detail }) => detail.expiresAt), [1_700_000_030], name);
   }
-  const request = { battle: 'b-1', inviter: member, invitee: member, durationSeconds: 30, expiresAt: 1_700_000_030_900 };
+  const request = { battle: 'b-1', inviter: member, invitee: member, durationSeconds: 30,
+    expiresAt: 1_700_000_030_900 };
   const { events } = new LiveFold('concert', 'me').snapshotRead('battleRequests', { sent: [], received: [request] });
   assert.deepEqual(events.map(({ detail }) => detail.expiresAt), [1_700_000_030]);
 });

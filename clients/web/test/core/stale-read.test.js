@@ -8,7 +8,8 @@ import { Refresher } from '../../src/refresher.js';
 const info = (notice) => ({
   activityStatus: 0, admins: [], backgroundURL: '', categoryList: [], coverURL: '', createTime: 1, isGiftEnabled: true,
   isMessageDisable: false, isPublicVisible: true, keepOwnerOnSeat: true, liveID: 'l', liveName: 'L',
-  liveOwner: { avatarURL: '', userID: 'alice', userName: 'A' }, maxMemberCount: 0, maxSeatCount: 9, metaData: {}, notice,
+  liveOwner: { avatarURL: '', userID: 'alice', userName: 'A' }, maxMemberCount: 0, maxSeatCount: 9, metaData: {},
+  notice,
   seatMode: 'apply', seatTemplate: 600, status: 2,
 });
 const details = (notice, revision, totalViewers) => ({

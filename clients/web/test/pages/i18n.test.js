@@ -7,7 +7,8 @@ import { makePage } from '../support/fake-page.js';
 makePage();
 Object.defineProperty(globalThis, 'navigator', { value: { languages: ['de-DE', 'zh-CN', 'en-GB'] }, configurable: true });
 
-const texts = { en: { 'a.b': 'one {name}', 'error.textsNotLoaded': 'no texts' }, zh: { 'a.b': '一 {name}', 'error.textsNotLoaded': '没有文字' } };
+const texts = { en: { 'a.b': 'one {name}', 'error.textsNotLoaded': 'no texts' },
+  zh: { 'a.b': '一 {name}', 'error.textsNotLoaded': '没有文字' } };
 let copies = 0;
 
 /** The texts' module as a page that was just opened has it, and a server that answers when it is told to. */

@@ -14,7 +14,8 @@ const { CoHostSection } = await import('../../pages/host/co-host-section.js');
 const { LivePage } = await import('../../pages/live/live-page.js');
 const { host, openRequest, owner } = await import('../support/owner.js');
 
-const ways = { 'who enters again': (session) => session.enter('concert'), 'who goes live': (session) => session.goLive({ liveID: 'concert' }) };
+const ways = { 'who enters again': (session) => session.enter('concert'),
+  'who goes live': (session) => session.goLive({ liveID: 'concert' }) };
 for (const [name, enter] of Object.entries(ways)) {
   test(`an owner is asked about a request that came before the panel: ${name}`, async () => {
     const { session, page, open, texts, tell } = owner();

@@ -62,7 +62,8 @@ test('requests stay in the list when the questions about them are gone, with the
   shown.clear();
   assert.ok(!element.hidden);
   assert.deepEqual(rows(), [
-    asks('duet', 'wants to connect', '1:30'), asks('trio', 'wants to connect', '0:30'), asks('duet', 'challenges you to a battle', '0:20'),
+    asks('duet', 'wants to connect', '1:30'), asks('trio', 'wants to connect', '0:30'),
+    asks('duet', 'challenges you to a battle', '0:20'),
   ]);
   await pass(1);
   assert.deepEqual(rows()[0], asks('duet', 'wants to connect', '1:29'));
@@ -149,8 +150,10 @@ test('after a reload of the page the requests of both sides are there again', as
   const { rows, press, calls } = await make({
     'cohost.requests': { sent: [open('concert', 'trio', 12)], received: [open('duet', 'concert', 30)], at: 1 },
     'battle.requests': {
-      sent: [open('concert', 'duet', 15, { battle: 'b-1', hasAccepted: false }), open('concert', 'solo', 15, { battle: 'b-1', hasAccepted: true })],
-      received: [open('duet', 'concert', 25, { battle: 'b-2', hasAccepted: false }), open('solo', 'concert', 25, { battle: 'b-3', hasAccepted: true })], at: 1,
+      sent: [open('concert', 'duet', 15, { battle: 'b-1', hasAccepted: false }),
+        open('concert', 'solo', 15, { battle: 'b-1', hasAccepted: true })],
+      received: [open('duet', 'concert', 25, { battle: 'b-2', hasAccepted: false }),
+        open('solo', 'concert', 25, { battle: 'b-3', hasAccepted: true })], at: 1,
     },
   });
   assert.deepEqual(rows(), [
@@ -160,7 +163,8 @@ test('after a reload of the page the requests of both sides are there again', as
   await press(3, 'Withdraw');
   await press(1, 'Withdraw');
   assert.deepEqual(calls, [
-    ['cancelBattleRequest', { battleId: 'b-1', userIdList: ['host of duet'] }], ['cancelHostConnection', { toHostLiveID: 'trio' }],
+    ['cancelBattleRequest', { battleId: 'b-1', userIdList: ['host of duet'] }],
+    ['cancelHostConnection', { toHostLiveID: 'trio' }],
   ]);
   assert.equal(rows().length, 2);
 });

@@ -83,7 +83,8 @@ test('a stage shows seats that have a size, the lowest first, with hosts and sco
   const other = user('o', { role: 'owner', liveID: 'b' });
   const plan = stagePlan({
     liveID: 'a', hosts: [host, other], scores: { h: 5, o: 7 },
-    seatList: [seat('a', 0, { zorder: 1 }, host), seat('a', 1, {}), seat('a', 2, { w: 0 }, user('x')), seat('b', 0, {}, other)],
+    seatList: [seat('a', 0, { zorder: 1 }, host), seat('a', 1, {}), seat('a', 2, { w: 0 }, user('x')),
+      seat('b', 0, {}, other)],
   });
   assert.deepEqual(plan.map(({ key, isCoHost, isOwner, score }) => [key, isCoHost, isOwner, score]), [
     ['a/1', false, false, undefined], ['b/0', true, true, 7], ['a/0', false, true, 5],
@@ -119,7 +120,8 @@ test('a battle is shown from its start to its result, also of who leaves it', ()
 test('the sides of a battle stand as the seats do, the own one first: in the window of the inviter and of the invitee', () => {
   const [inviter, invitee, third] = ['a', 'b', 'c'].map((liveID) => user(`host of ${liveID}`, { liveID }));
   const hosts = [inviter, invitee, third];
-  const state = { currentBattleInfo: { battleID: 'x', endTime: 10 }, battleUsers: [inviter, third, invitee], battleScore: { 'host of a': 1, 'host of b': 2, 'host of c': 3 } };
+  const state = { currentBattleInfo: { battleID: 'x', endTime: 10 }, battleUsers: [inviter, third, invitee],
+    battleScore: { 'host of a': 1, 'host of b': 2, 'host of c': 3 } };
   const scores = (battle) => battle.sides.map(({ score }) => score);
   for (const [live, order] of [['a', [1, 2, 3]], ['b', [2, 1, 3]], ['c', [3, 1, 2]]]) {
     let shown = followBattle(undefined, state, live, hosts);
@@ -142,7 +144,8 @@ test('loudness goes from silence to the loudest in decibels', () => {
 });
 
 test('a live that runs already is compared by all that was asked for', () => {
-  const wanted = { liveID: 'a', liveName: 'Evening', coverURL: '', notice: '', categoryList: [1], seatTemplate: 600, seatMode: 'apply' };
+  const wanted = { liveID: 'a', liveName: 'Evening', coverURL: '', notice: '', categoryList: [1], seatTemplate: 600,
+    seatMode: 'apply' };
   const running = { ...wanted, categoryList: [1], maxSeatCount: 9, audienceCount: 4 };
   assert.ok(!isOther(running, wanted));
   for (const change of [{ seatTemplate: 800 }, { categoryList: [2] }, { coverURL: 'http://page/a.svg' }, { seatMode: 'free' }, { notice: 'hi' }, { maxSeatCount: 8 }]) {

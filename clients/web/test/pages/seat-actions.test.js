@@ -10,13 +10,15 @@ const { SeatActions } = await import('../../pages/live/seat-actions.js');
 
 /** The page of a live where Carol sits, or watches; and what is said over it. */
 function enter({ live = 'concert', sits = true, role = 'viewer' } = {}) {
-  const seat = { liveID: live, index: 1, userInfo: { userID: sits ? 'carol' : '', microphoneStatus: 'on', cameraStatus: 'on' } };
+  const seat = { liveID: live, index: 1, userInfo: { userID: sits ? 'carol' : '', microphoneStatus: 'on',
+    cameraStatus: 'on' } };
   const said = [];
   const page = {
     liveID: live, role, isGone: false,
     stores: { coGuest: new EventTarget(), seat: new Store({ seatList: [seat] }) },
     list: new Store({ currentLive: { liveID: live, seatMode: 'free', maxSeatCount: 9, seatTemplate: 600, admins: [] } }),
-    shell: { session: { user: { userID: 'carol' } }, say: (text) => said.push(text), fail: (error) => assert.fail(error) },
+    shell: { session: { user: { userID: 'carol' } }, say: (text) => said.push(text),
+      fail: (error) => assert.fail(error) },
   };
   return { page, said, actions: new SeatActions(page) };
 }

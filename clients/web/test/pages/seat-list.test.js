@@ -19,7 +19,8 @@ function list(...seatList) {
   for (const name of ['lockSeat', 'unlockSeat']) {
     store[name] = ({ seatIndex }) => new Promise((resolve) => asked.push({ name, seatIndex, resolve }));
   }
-  const page = { liveID: 'concert', stores: { seat: store }, list: { state: { currentLive: { liveOwner: { userID: 'mira' } } } } };
+  const page = { liveID: 'concert', stores: { seat: store },
+    list: { state: { currentLive: { liveOwner: { userID: 'mira' } } } } };
   const seats = new SeatList(page);
   return { asked, buttons: seats.element.querySelectorAll().filter(({ tag }) => tag === 'button') };
 }

@@ -44,8 +44,10 @@ test('an end of a later version says its code, and one without a code its error'
 test('what a browser says in its own words when nothing could be loaded is said in words of the page', async () => {
   await showLanguage('zh');
   const messages = [
-    'Failed to fetch', 'Failed to fetch dynamically imported module: http://page/pages/a.js', 'Load failed', 'Importing a module script failed.',
-    'NetworkError when attempting to fetch resource.', 'error loading dynamically imported module: http://page/pages/a.js',
+    'Failed to fetch', 'Failed to fetch dynamically imported module: http://page/pages/a.js', 'Load failed',
+    'Importing a module script failed.',
+    'NetworkError when attempting to fetch resource.',
+    'error loading dynamically imported module: http://page/pages/a.js',
   ];
   for (const message of messages) assert.equal(words(new TypeError(message)), '连接已断开', message);
   for (const fault of ['x is not a function', "Cannot read properties of undefined (reading 'load')", 'this.fetch is not a function', 'imported is null']) {

@@ -12,7 +12,8 @@ const info = { liveID: 'concert', liveName: 'Concert', liveOwner: user('alice'),
 async function viewer() {
   const network = new FakeNetwork();
   const plaza = new LivePlaza({
-    url: 'ws://g/v1', session: 's', token: 't', WebSocket: network.WebSocket, clock: new FakeClock(), random: () => 0.5, page: {},
+    url: 'ws://g/v1', session: 's', token: 't', WebSocket: network.WebSocket, clock: new FakeClock(), random: () => 0.5,
+    page: {},
   });
   const answer = (method, kind, body) => {
     const { id } = network.socket.sent.find((frame) => frame.method === method);
@@ -31,7 +32,8 @@ async function viewer() {
   await answer('live.get', 'room', { details: { audience, epoch: 77, info } });
   await join;
   const receive = (...contents) => network.socket.receive({
-    feed: { live: 'concert', epoch: 77, token: `77.${contents.length}`, items: contents.map((content, at) => ({ n: at + 1, at: 1, content })) },
+    feed: { live: 'concert', epoch: 77, token: `77.${contents.length}`,
+      items: contents.map((content, at) => ({ n: at + 1, at: 1, content })) },
   });
   return { plaza, receive, ...plaza.live('concert') };
 }
@@ -41,7 +43,8 @@ describe('a subscriber of one store', () => {
     const { plaza, receive, audience, barrage } = await viewer();
     const log = [];
     const seen = (name) => () => log.push([
-      name, plaza.liveListStore.state.currentLive.isMessageDisable, barrage.state.messageList.length, audience.state.messageBannedUserList.length,
+      name, plaza.liveListStore.state.currentLive.isMessageDisable, barrage.state.messageList.length,
+      audience.state.messageBannedUserList.length,
     ]);
     const stores = { list: plaza.liveListStore, audience, barrage };
     for (const [name, store] of Object.entries(stores)) store.subscribe(seen(name));

@@ -27,7 +27,8 @@ export class Cluster {
   #clients = [];
 
   async start() {
-    const options = ['up', '--run-dir', this.#folder, '--port', '0', '--http-port', '0', '--ops-port', '0', '--scale', 'gateway=2'];
+    const options = ['up', '--run-dir', this.#folder, '--port', '0', '--http-port', '0', '--ops-port', '0', '--scale',
+      'gateway=2'];
     this.#process = spawn(plaza, options, { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     this.#process.stdout.on('data', (data) => {
@@ -80,7 +81,8 @@ export class Cluster {
   async server(method, params) {
     const reply = await fetch(`${this.http}/v1/call/${method}`, {
       method: 'POST', body: JSON.stringify(params),
-      headers: { authorization: `Bearer ${await this.token('backend', { role: 'server' })}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${await this.token('backend', { role: 'server' })}`,
+        'content-type': 'application/json' },
     });
     if (!reply.ok) throw new Error(`${method}: ${reply.status} ${await reply.text()}`);
     return reply.json();

@@ -9,7 +9,8 @@ export class FakeElement extends EventTarget {
   #text = '';
   #classes = new Set();
   style = { setProperty: () => {} };
-  classList = { add: (name) => this.#classes.add(name), remove: (name) => this.#classes.delete(name), toggle: () => {} };
+  classList = { add: (name) => this.#classes.add(name), remove: (name) => this.#classes.delete(name),
+    toggle: () => {} };
 
   constructor(tag) {
     super();
@@ -106,7 +107,8 @@ export class FakeElement extends EventTarget {
 
 /** A storage of a browser, over an object. */
 const storage = (values) => ({
-  getItem: (name) => values[name] ?? null, setItem: (name, value) => { values[name] = value; }, removeItem: (name) => { delete values[name]; },
+  getItem: (name) => values[name] ?? null, setItem: (name, value) => { values[name] = value; },
+  removeItem: (name) => { delete values[name]; },
 });
 
 /**
@@ -121,7 +123,8 @@ export function makePage({ kept = {}, keptInWindow = {} } = {}) {
   const target = new EventTarget();
   const values = {
     document: Object.assign(new EventTarget(), {
-      body: new FakeElement('body'), documentElement: new FakeElement('html'), createElement: (tag) => new FakeElement(tag),
+      body: new FakeElement('body'), documentElement: new FakeElement('html'),
+      createElement: (tag) => new FakeElement(tag),
       createElementNS: (_, tag) => new FakeElement(tag), querySelector: () => null, querySelectorAll: () => [],
     }),
     location: { hash: '', search: '', href: 'http://page/', origin: 'http://page' },

@@ -3,7 +3,8 @@ import { FakeNetwork } from './fake-network.js';
 
 const user = (id) => ({ userID: id, userName: id, avatarURL: '' });
 const info = {
-  liveID: 'concert', liveName: 'Concert', liveOwner: user('alice'), createTime: 1, seatTemplate: 600, seatMode: 'apply', status: 2,
+  liveID: 'concert', liveName: 'Concert', liveOwner: user('alice'), createTime: 1, seatTemplate: 600, seatMode: 'apply',
+  status: 2,
 };
 
 /**
@@ -82,7 +83,8 @@ export class FakeServer {
       case 'live.join':
         this.#isIn = true;
         this.#ticket += 1;
-        return { ...ok('joined', { confirmed: true, epoch: 77, ticket: this.#ticket, token: `77.${this.feed.length}` }), afterwards: () => [] };
+        return { ...ok('joined', { confirmed: true, epoch: 77, ticket: this.#ticket, token: `77.${this.feed.length}` }),
+          afterwards: () => [] };
       case 'live.leave':
         this.#isIn = false;
         return ok('done');
@@ -104,6 +106,7 @@ export class FakeServer {
     if (!this.#isIn || resume.ticket !== this.#ticket) return { error: { code: 60107, message: 'stale', name: 'staleTicket' } };
     const { position } = resume;
     const missed = this.feed.filter((item) => item.n > position.number);
-    return { result: { resumed: { ticket: this.#ticket, position, replayed: true } }, ...(missed.length ? { afterwards: () => missed } : {}) };
+    return { result: { resumed: { ticket: this.#ticket, position, replayed: true } },
+      ...(missed.length ? { afterwards: () => missed } : {}) };
   }
 }

@@ -7,7 +7,8 @@ import { Store } from '../../src/stores/store.js';
 /** The owner of a live, as the stores tell it. */
 export const host = (liveID) => ({ userID: `host of ${liveID}`, userName: `Host of ${liveID}`, avatarURL: '', liveID });
 
-const noConnection = { candidates: [], candidatesCursor: '', invitees: [], connected: [], mutedLives: [], coHostStatus: 'disconnected' };
+const noConnection = { candidates: [], candidatesCursor: '', invitees: [], connected: [], mutedLives: [],
+  coHostStatus: 'disconnected' };
 
 const member = (live) => ({ live, host: { userID: `host of ${live}`, userName: `Host of ${live}`, avatarURL: '' } });
 /** A request of one live to another, as the server's answer to a read has it; it ends after so many seconds. */
@@ -45,7 +46,8 @@ export function owner() {
     };
   };
   const failed = [];
-  const page = { liveID: 'concert', role: 'owner', stores, shell: { session, say, fail: (error) => failed.push(error) } };
+  const page = { liveID: 'concert', role: 'owner', stores,
+    shell: { session, say, fail: (error) => failed.push(error) } };
   const texts = () => {
     assert.deepEqual(failed, []);
     return [...shown].map(({ text }) => text);

@@ -18,9 +18,11 @@ import type { LoginStore } from '../../src/stores/login-store.js';
 type Own<Declared> = Omit<Declared, keyof EventTarget>;
 
 export type Checked = [
-  Same<BarrageStore, declared.BarrageStore>, Same<BattleStore, declared.BattleStore>, Same<CoGuestStore, declared.CoGuestStore>,
+  Same<BarrageStore, declared.BarrageStore>, Same<BattleStore, declared.BattleStore>, Same<CoGuestStore,
+  declared.CoGuestStore>,
   Same<CoHostStore, declared.CoHostStore>, Same<GiftStore, declared.GiftStore>, Same<LikeStore, declared.LikeStore>,
-  Same<LiveAudienceStore, declared.LiveAudienceStore>, Same<LiveListStore, declared.LiveListStore>, Same<LiveSeatStore, declared.LiveSeatStore>,
+  Same<LiveAudienceStore, declared.LiveAudienceStore>, Same<LiveListStore, declared.LiveListStore>, Same<LiveSeatStore,
+  declared.LiveSeatStore>,
   Same<LiveSummaryStore, declared.LiveSummaryStore>, Same<LoginStore, declared.LoginStore>,
   Same<Pick<LivePlaza, 'call' | 'serverTime'>, Pick<declared.LivePlaza, 'call' | 'serverTime'>>,
 ];

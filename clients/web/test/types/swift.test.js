@@ -17,8 +17,10 @@ function members(type, kind) {
 const stores = Object.keys(sdk).filter((name) => name.endsWith('Store'));
 /** The events of each store, by Swift's types of them. */
 const events = {
-  LoginStore: ['LoginEvent'], LiveListStore: ['LiveListEvent'], LiveAudienceStore: ['LiveAudienceEvent'], LiveSeatStore: ['LiveSeatEvent'],
-  CoGuestStore: ['HostEvent', 'GuestEvent'], CoHostStore: ['CoHostEvent'], BattleStore: ['BattleEvent'], GiftStore: ['GiftEvent'], LikeStore: ['LikeEvent'],
+  LoginStore: ['LoginEvent'], LiveListStore: ['LiveListEvent'], LiveAudienceStore: ['LiveAudienceEvent'],
+  LiveSeatStore: ['LiveSeatEvent'],
+  CoGuestStore: ['HostEvent', 'GuestEvent'], CoHostStore: ['CoHostEvent'], BattleStore: ['BattleEvent'],
+  GiftStore: ['GiftEvent'], LikeStore: ['LikeEvent'],
 };
 
 /** The body of an interface of index.d.ts. */

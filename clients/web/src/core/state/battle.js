@@ -57,7 +57,8 @@ export function reduce(state, { type, body }, context) {
 /** @param {import('../read.js').JSONObject} request */
 function requestDetail(request) {
   return {
-    durationSeconds: whole(request.durationSeconds, 'durationSeconds', 0), expiresAt: seconds(request.expiresAt, 'expiresAt'),
+    durationSeconds: whole(request.durationSeconds, 'durationSeconds', 0),
+    expiresAt: seconds(request.expiresAt, 'expiresAt'),
     extensionInfo: text(request.extensionInfo, 'extensionInfo', ''),
   };
 }

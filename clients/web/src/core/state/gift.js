@@ -22,5 +22,6 @@ export function reduce(state, { type, body }, { liveID, states, emit }) {
   }
   const { isGiftEnabled } = states.live.info;
   const usableGifts = type === 'snapshot.gifts' ? array(body.categories, 'categories').map(giftCategory) : state.usableGifts;
-  return usableGifts === state.usableGifts && isGiftEnabled === state.isGiftEnabled ? state : { usableGifts, isGiftEnabled };
+  const isSame = usableGifts === state.usableGifts && isGiftEnabled === state.isGiftEnabled;
+  return isSame ? state : { usableGifts, isGiftEnabled };
 }

@@ -26,7 +26,8 @@ export function reduce(state, { type, body }) {
   switch (type) {
     case 'snapshot.details': {
       const audience = object(body.audience ?? {}, 'audience');
-      const counts = { totalViewerCount: Number(audience.totalViewers ?? 0), audienceCount: Number(audience.count ?? 0) };
+      const counts = { totalViewerCount: Number(audience.totalViewers ?? 0),
+        audienceCount: Number(audience.count ?? 0) };
       // A gateway may answer with an info that is older than a change in its feed, which is not sent again.
       if ((revision ?? Infinity) < (state.revision ?? -Infinity)) return { ...state, info: { ...info, ...counts } };
       return { ...state, info: liveInfo(body.info, counts), revision };

@@ -69,7 +69,8 @@ function stage(state, record) {
   }
   return {
     ...state, seatList,
-    canvas: { w: whole(canvas.width, 'width'), h: whole(canvas.height, 'height'), templateID: whole(canvas.templateID, 'templateID', 600) },
+    canvas: { w: whole(canvas.width, 'width'), h: whole(canvas.height, 'height'),
+      templateID: whole(canvas.templateID, 'templateID', 600) },
   };
 }
 

@@ -35,7 +35,8 @@ export function reduce(state, { type, body }, { isCovered }) {
     case 'local.elapsed': {
       // The server tells the figures every five seconds; in between the client counts the time itself.
       const { summaryData } = state;
-      return { summaryData: { ...summaryData, totalDuration: summaryData.totalDuration + whole(body.milliseconds, 'elapsed') } };
+      return { summaryData: { ...summaryData,
+        totalDuration: summaryData.totalDuration + whole(body.milliseconds, 'elapsed') } };
     }
     default:
       return state;
