@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs docker-compose.yml end to end with this machine's Docker, in clusters of its own, and removes them; --help says more.
-# Exit status 0: all of it held; 1: something did not; 2: Docker, compose, Python or an image is missing, so that not all of
-# it was tried.
+# Runs docker-compose.yml end to end with this machine's Docker, in clusters of its own, and removes them; --help says
+# more. Exit status 0: all of it held; 1: something did not; 2: Docker, compose, Python or an image is missing, so that
+# not all of it was tried.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null; then

@@ -11,11 +11,11 @@ import Testing
 
 /// What a user's stores show when the user's connection to a real cluster is cut at every call of every store.
 ///
-/// Each case of a host or guest runs a whole session and cuts the connection once per call, always after the same number of frames. Some
-/// cuts come before the call, some between the call and its reply, and some after the reply. Every call must succeed
-/// and be applied once. At the end the user's stores must equal those of a witness, who enters at the beginning and is
-/// never cut off, and those of a newcomer, who enters at the end. `SimulatedCallCutTests` runs the same sessions on a
-/// cluster in memory.
+/// Each case of a host or guest runs a whole session and cuts the connection once per call, always after the same
+/// number of frames. Some cuts come before the call, some between the call and its reply, and some after the reply.
+/// Every call must succeed and be applied once. At the end the user's stores must equal those of a witness, who enters
+/// at the beginning and is never cut off, and those of a newcomer, who enters at the end. `SimulatedCallCutTests` runs
+/// the same sessions on a cluster in memory.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreCallCutTests {
     /// How many frames are still delivered, counted from the beginning of a call, before the connection is cut.

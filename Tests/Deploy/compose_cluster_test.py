@@ -7,11 +7,11 @@ with `observe`, each as a project, with ports on loopback and an .env of its own
 healthy, clients exchange messages through the proxy, and `down` leaves nothing. With one broker each service is scaled
 to two under load, and the limits of an address are reached; with three, one is killed.
 
-Needs Docker with `docker compose` or docker-compose 1.29, and Python; no Swift. Base images are fetched if they are missing;
-those that cannot be fetched are named at the end, with what was therefore not tried. The build takes 10 to 40 minutes, the
-rest about ten. At the end all is removed, whatever happens, except base images and the builder's cache.
-Exit status 0: every check passed; 1: one failed; 2: there is no Docker, or an image could not be fetched, so that something was
-not tried.
+Needs Docker with `docker compose` or docker-compose 1.29, and Python; no Swift. Base images are fetched if they are
+missing; those that cannot be fetched are named at the end, with what was therefore not tried. The build takes 10 to 40
+minutes, the rest about ten. At the end all is removed, whatever happens, except base images and the builder's cache.
+Exit status 0: every check passed; 1: one failed; 2: there is no Docker, or an image could not be fetched, so that
+something was not tried.
 """
 import argparse
 import json

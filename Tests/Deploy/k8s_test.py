@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks deploy/k8s: against the schemas of Kubernetes, and against the programs that it runs.
 
-Each overlay is rendered by `kustomize build` or `kubectl kustomize`, with secrets made for the test. Every object must follow the
-schemas of the oldest and the newest version of Kubernetes that are named here. Then: what refers to something must find it
-(selectors, ports, volumes, backends, targets); each setting must be one of its program's; and each probe's path, each port and each
-metric that an autoscaler asks for must be there in a cluster that runs.
+Each overlay is rendered by `kustomize build` or `kubectl kustomize`, with secrets made for the test. Every object must
+follow the schemas of the oldest and the newest version of Kubernetes that are named here. Then: what refers to
+something must find it (selectors, ports, volumes, backends, targets); each setting must be one of its program's; and
+each probe's path, each port and each metric that an autoscaler asks for must be there in a cluster that runs.
 
-Needs kubernetes-validate and PyYAML of Tests/Deploy/requirements.txt (in .build/python-deploy, or installed), and the built
-programs; fetches kubectl if neither it nor kustomize is here. Takes about half a minute, at most three, and ends everything that it
-starts; with --files-only, which starts no cluster, a few seconds. Exit status 0: every check passed.
+Needs kubernetes-validate and PyYAML of Tests/Deploy/requirements.txt (in .build/python-deploy, or installed), and the
+built programs; fetches kubectl if neither it nor kustomize is here. Takes about half a minute, at most three, and ends
+everything that it starts; with --files-only, which starts no cluster, a few seconds. Exit status 0: every check passed.
 """
 import argparse
 import os
@@ -35,7 +35,8 @@ VERSIONS = ["1.27", "1.33"]
 OVERLAYS = ["base", "overlays/dev", "overlays/production"]
 # The versions of kinds in deploy/k8s/operators. Strimzi 1.0 and later accept v1 alone.
 OPERATORS_VERSIONS = {"kafka.strimzi.io/v1", "redis.redis.opstreelabs.in/v1beta2", "networking.k8s.io/v1"}
-# The secrets that no overlay makes, but operators or whoever runs the cluster: docs/DEPLOYING.md, section 3, names each.
+# The secrets that no overlay makes, but operators or whoever runs the cluster: docs/DEPLOYING.md, section 3, names
+# each.
 MADE_ELSEWHERE = {"liveplaza-apps", "liveplaza-apps-webhooks", "liveplaza-apps-policies", "liveplaza-session", "liveplaza-redis",
                   "liveplaza-tls", "liveplaza-kafka", "kafka-cluster-ca-cert"}
 

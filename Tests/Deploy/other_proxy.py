@@ -58,7 +58,8 @@ class StubGateway:
 
 
 def request(port, header, tls=None, headers=()):
-    """Sends a PROXY header and a request, by TLS if given one; returns the body of the answer, empty if there was none."""
+    """Sends a PROXY header and a request, by TLS if given one; returns the body of the answer, empty if there was
+    none."""
     with socket.create_connection(("127.0.0.1", port), timeout=8) as client:
         client.sendall(header)
         stream = tls.wrap_socket(client, server_hostname="localhost") if tls else client

@@ -127,7 +127,8 @@ exec {os.path.join(source, "gateway")} "${{arguments[@]}}"
 
 
 def make_certificate(folder):
-    """Makes a certificate of the name localhost in a folder; returns the file with it and its key, and the file with it alone."""
+    """Makes a certificate of the name localhost in a folder; returns the file with it and its key, and the file with it
+    alone."""
     key, certificate, both = (os.path.join(folder, name) for name in ("key.pem", "certificate.pem", "both.pem"))
     subprocess.run([program("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
                     "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out",

@@ -29,8 +29,8 @@ struct ChaosReportTests {
             Self.round(4, seed: 8, kind: "kill redis", pause: 200),
         ]
         #expect(try ChaosReport(json: report.json) == report)
-        // The columns: fault, times, messages, refused, lost, repeated, false leaves, battles, requests, the pause of the
-        // feeds in milliseconds (p50, p99, maximum), the longest pause of a viewer, the longest waits for an answer
+        // The columns: fault, times, messages, refused, lost, repeated, false leaves, battles, requests, the pause of
+        // the feeds in milliseconds (p50, p99, maximum), the longest pause of a viewer, the longest waits for an answer
         // (p50, maximum), and the verdict.
         #expect(
             report.markdown.split(separator: "\n").suffix(2) == [

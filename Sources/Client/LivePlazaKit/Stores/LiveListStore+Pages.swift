@@ -30,8 +30,8 @@ extension LiveListStore {
 
     /// The operation that reads a page and shows it in the list.
     ///
-    /// If the cursor has expired, the list is read again from its beginning, until it is longer than before. A long list
-    /// is then read no faster than the server allows.
+    /// If the cursor has expired, the list is read again from its beginning, until it is longer than before. A long
+    /// list is then read no faster than the server allows.
     func fetchOperation(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             // A list that begins later, for example that of another category, is not replaced by this one.

@@ -163,8 +163,8 @@ package struct RoundHistory: Sendable {
     package var stalls: [String] = []
     /// The longest time until a call that is repeated had a valid answer.
     package var longestAnswer = Duration.zero
-    /// How many attempts of banned users to enter or to write were refused as `banned`.
-    package var banRefusals = 0
+    /// How many attempts of banned users to enter or to write were rejected as `banned`.
+    package var banRejections = 0
     /// From when on each call must be answered, because the recovery from the fault is over; nil if that is not known.
     package var answersDueFrom: Timestamp?
     /// Answers that no rule allows, such as a banned user's successful join.
