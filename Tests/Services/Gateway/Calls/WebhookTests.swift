@@ -111,7 +111,7 @@ import Webhooks
 
     /// Rules: R14.9.
     @Test func `a lost decision counts as a missing answer, and blocks no call behind it`() throws {
-        let receiver = try WebhookReceiver { _, _ in .keepSilent }
+        let receiver = try RecordingReceiver { _, _ in .keepSilent }
         // A shard whose mailbox is full loses decisions. Here the webhook client does not run, so none is ever made.
         let fixture = try Self.fixtureWithGifts(receiver, timeout: .milliseconds(100), makesDecisions: false)
         let client = try fixture.cluster.viewer("bob", of: "room")
