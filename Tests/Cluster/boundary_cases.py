@@ -18,7 +18,10 @@ KEY = json.load(open(os.environ["BOUNDARY_APPS"]))["apps"][APP]["keys"][0]
 # Numbers and texts at the limits of integer types, of floating point, and of the lengths that the protocol allows.
 INTEGERS = [base + change for base in (2**63 - 1, -(2**63), 2**31 - 1, -(2**31), 2**53, -(2**53), 2**64 - 1, 0)
             for change in (-1, 0, 1)]
-NUMBERS = [str(number) for number in INTEGERS] + ["-0", "-0.0", "0.5", "1e308", "-1e308", "1e309", "1E-400"]
+# Integers in forms of which Foundation's decoder makes no integer, but ends the process.
+LONG_NUMBERS = ["0." + "0" * 200 + "9007199254740994e216", "9007199254740994" + "0" * 200 + "e-200"]
+NUMBERS = [str(number) for number in INTEGERS] + LONG_NUMBERS + [
+    "-0", "-0.0", "0.5", "1e308", "-1e308", "1e309", "1E-400"]
 TEXT_LENGTHS = [0, 40, 41, 48, 49, 64, 65, 100, 101, 128, 129, 200, 201, 500, 501, 512, 513, 1000, 1001, 2048, 2049,
                 8200]
 # Combining marks in the order that takes the longest to sort, beside which a head of 16 KiB has room for a token.

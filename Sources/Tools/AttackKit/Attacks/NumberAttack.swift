@@ -23,9 +23,11 @@ package struct NumberAttack: Attack {
 /// Numbers with which unchecked arithmetic overflows, and some that are not integers in the usual form.
 enum HostileNumbers {
     static let all = [
-        "9223372036854775807", "9223372036854775806", "-9223372036854775808", "-1", "4294967296", "2147483647",
+        // Integers in forms of which Foundation's decoder makes no integer, but ends the process.
+        "0." + Self.zeros + "9007199254740994e216", "9007199254740994" + Self.zeros + "e-200", "9223372036854775807", "9223372036854775806", "-9223372036854775808", "-1", "4294967296", "2147483647",
         "18446744073709551615", "1e308", "0.5", "-0",
     ]
+    private static let zeros = String(repeating: "0", count: 200)
 }
 
 /// Sends one call in each turn: each kind of call with one number, then each kind with the next number.
