@@ -24,7 +24,8 @@ package struct NumberAttack: Attack {
 enum HostileNumbers {
     static let all = [
         // Integers in forms of which Foundation's decoder makes no integer, but ends the process.
-        "0." + Self.zeros + "9007199254740994e216", "9007199254740994" + Self.zeros + "e-200", "9223372036854775807", "9223372036854775806", "-9223372036854775808", "-1", "4294967296", "2147483647",
+        "0." + Self.zeros + "9007199254740994e216", "9007199254740994" + Self.zeros + "e-200", "9223372036854775807",
+        "9223372036854775806", "-9223372036854775808", "-1", "4294967296", "2147483647",
         "18446744073709551615", "1e308", "0.5", "-0",
     ]
     private static let zeros = String(repeating: "0", count: 200)
