@@ -84,8 +84,9 @@ enum MatrixFixture {
         return scenes
     }()
 
-    /// Lets a user join; returns its ticket, or nil if the join is rejected. That is an issue of the test, except in
-    /// another app, where there is no such live.
+    /// Lets a user join; returns its ticket, or nil if the join is rejected.
+    ///
+    /// A rejection is an issue of the test, except in another app, where there is no such live.
     static func join(_ user: UserID, _ key: LiveKey, _ harness: inout MatrixHarness) -> Ticket? {
         let caller = harness.caller(user)
         let outcome = harness.outcome(.audience(AudienceInput(key, .join(caller: caller))), of: caller)
