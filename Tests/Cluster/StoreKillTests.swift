@@ -104,7 +104,7 @@ struct StoreKillTests {
         var clients: [LivePlaza] = []
         for start in stride(from: 0, to: Self.viewerCount, by: Self.viewersAtATime) {
             clients += try await withThrowingTaskGroup(of: (Int, LivePlaza).self) { group in
-                for number in start..<(start + Self.viewersAtATime) {
+                for number in start..<min(start + Self.viewersAtATime, Self.viewerCount) {
                     group.addTask {
                         (number, try await Self.logInAndEnter("\(number)", harness, harness.addresses, transport))
                     }

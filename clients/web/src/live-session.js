@@ -271,7 +271,6 @@ export class LiveSession {
   #feed({ items, hasGap }) {
     const fold = this.#fold;
     if (fold === undefined) return;
-    const wasDegraded = fold.states.live.isTipsDegraded;
     const wasHost = this.#isHost(fold);
     /** @type {import('./core/live-fold.js').StoreEvent[]} */
     const all = [];
@@ -283,8 +282,10 @@ export class LiveSession {
     this.#show(fold, all);
     const ending = items.find((/** @type {any} */ item) => item.kind === 'liveEnded');
     if (ending && this.#fold === fold) return this.#liveEnded(fold.liveID, ending.body.reason, ending.body.statistics);
-    // Tips were left out: the list is read anew, at another moment by each client.
-    if (hasGap || (wasDegraded && !fold.states.live.isTipsDegraded)) this.#refresher.later('audience');
+    // Tips were left out: the list is read anew, at another moment by each client. A client that enters meanwhile may
+    // get only the item that says that tips are complete again.
+    const areTipsComplete = items.some((/** @type {any} */ item) => item.kind === 'tips' && item.body.isDegraded === false);
+    if (hasGap || areTipsComplete) this.#refresher.later('audience');
     if (!wasHost && this.#isHost(fold)) for (const name of this.#snapshotsForHosts(fold)) this.#refresher.soon(name);
   }
 

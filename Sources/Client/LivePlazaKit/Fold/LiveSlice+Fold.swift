@@ -34,7 +34,6 @@ extension LiveSlice {
             self.info.admins.removeAll { $0 == user.text }
         case .userChanged(let user):
             if user.userID.text == self.info.liveOwner.userID { self.info.liveOwner = LiveUserInfo(user) }
-        case .tips(let isDegraded): self.isTipsDegraded = isDegraded
         default: break
         }
     }

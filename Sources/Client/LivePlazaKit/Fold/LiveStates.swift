@@ -21,8 +21,6 @@ struct LiveSlice: Sendable {
     var info = LiveInfo()
     /// The revision of the live's info; nil if the server does not send it.
     var revision: Int64?
-    /// Whether the feed leaves out some tips, which are its items about users who join and leave.
-    var isTipsDegraded = false
 }
 
 /// The last stage that the server has sent: the seats, connection, battle and layout of a live, which are one record.

@@ -191,7 +191,6 @@ extension PlazaEngine {
         // Do not copy the session here: two copies would share the list of messages, so each message would copy the
         // list.
         guard let live = self.liveSession?.fold.liveID else { return }
-        let wasDegraded = self.liveSession?.fold.states.live.isTipsDegraded ?? false
         let wasHost = self.isHost
         var events: [StoreEvent] = []
         for item in items { events += self.liveSession?.fold.apply(.item(item)) ?? [] }
@@ -199,10 +198,11 @@ extension PlazaEngine {
         for case .liveEnded(let reason, _) in items.map(\.content) {
             return self.liveEnded(live, reason)
         }
-        let isDegraded = self.liveSession?.fold.states.live.isTipsDegraded ?? false
-        // After a gap, or after the server has left out tips (degraded), items about users who joined or left are
-        // missing. Therefore the audience is read again.
-        if hasGap || (wasDegraded && !isDegraded) { self.readLater([.audience]) }
+        // After a gap, or after the server has left out tips, items about users who joined or left are missing.
+        // Therefore the audience is read again. A client that enters meanwhile may get only the item that says that
+        // tips are complete again.
+        let areTipsCompleteAgain = items.contains { $0.content == .tips(isDegraded: false) }
+        if hasGap || areTipsCompleteAgain { self.readLater([.audience]) }
         if !wasHost, self.isHost { self.readNow(self.snapshotsForHosts) }
     }
 

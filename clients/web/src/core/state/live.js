@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { emptyLiveInfo, liveInfo, userInfo } from '../models.js';
-import { array, bool, object, text, textMap, whole } from '../read.js';
+import { array, object, text, textMap, whole } from '../read.js';
 
 /**
- * @typedef {{ info: import('../../index.js').LiveInfo, revision: number | undefined, isTipsDegraded: boolean }} State
+ * @typedef {{ info: import('../../index.js').LiveInfo, revision: number | undefined }} State
  * The info of the live with its revision, if the server tells it, and whether the feed leaves out who comes and goes.
  */
 
 /** @returns {State} */
-export const initial = () => ({ info: emptyLiveInfo, revision: undefined, isTipsDegraded: false });
+export const initial = () => ({ info: emptyLiveInfo, revision: undefined });
 
 /**
  * @param {State} state
@@ -56,8 +56,6 @@ export function reduce(state, { type, body }) {
       const { count, totalViewers } = body;
       return { ...state, info: { ...info, audienceCount: Number(count), totalViewerCount: Number(totalViewers) } };
     }
-    case 'item.tips':
-      return { ...state, isTipsDegraded: bool(body.isDegraded, 'isDegraded') };
     default:
       return state;
   }
