@@ -59,7 +59,7 @@ import Testing
             "demo.policy.feedBudget is 0; 1 to 10000 are possible",
             "demo.policy.dismissal.afterNoUsersSeconds is -1; 0 to 31536000 are possible",
             "demo.policy.typo is not known", "demo.policy.devices is 'two'; it may be several, one",
-            "demo.hooks.before.gift is 'maybe'; it may be allow, reject",
+            "demo.hooks.before.gift is 'maybe'; it may be allow, refuse",
             "demo.hooks.events is 'x'; it may be roomCreated", "--ops-port", "app is not known; there is apps",
         ] { #expect(output.contains(fault), "\(fault) is not reported: \(output)") }
         // The error names the option that was given, `--apps-json`, not the similar option `--apps`.
