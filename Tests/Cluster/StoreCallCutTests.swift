@@ -133,10 +133,16 @@ private final class ClusterCallScriptSession: CallScriptSession {
     func result<Value: Sendable>(
         of start: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
     ) async -> Result<Value, ErrorInfo>? {
-        let pendingResult = PendingResult<Value>()
-        start { pendingResult.value = $0 }
-        await Self.wait(atMost: Self.callTimeout * 2) { pendingResult.value != nil }
-        return pendingResult.value
+        while true {
+            let pendingResult = PendingResult<Value>()
+            start { pendingResult.value = $0 }
+            await Self.wait(atMost: Self.callTimeout * 2) { pendingResult.value != nil }
+            // A script calls as fast as it can, and a session may make 10 seat calls a second (R12.5).
+            guard case .failure(let error) = pendingResult.value, error.name == .tooFrequent,
+                let wait = error.retryAfter
+            else { return pendingResult.value }
+            try? await Task.sleep(for: wait)
+        }
     }
 
     func wait(until condition: () -> Bool) async { await Self.wait(until: condition) }
