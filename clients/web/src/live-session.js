@@ -31,6 +31,11 @@ const second = 1000;
  * keeps them, because a loss is noticed late.
  */
 const maxAwayTimeWithNotices = 30_000;
+/**
+ * When fewer viewers than these are still listed, and the live has more, the list is read anew: well below the maximum
+ * (`maxAudience`), so that not each leave causes a read.
+ */
+const minListedViewers = 150;
 /** How long a notice may come after the read of the requests that contains what it tells, in milliseconds. */
 const noticeDelay = 5000;
 
@@ -114,7 +119,9 @@ export class LiveSession {
         await this.#refresher.now('details');
       } catch (error) {
         // A live whose info cannot be read cannot be shown. It may have been left, and even joined again, meanwhile.
-        if (this.#fold === fold) await this.call('live.leave', { live: liveID }, liveID).catch(() => {});
+        // Another join of the app may also have read the info.
+        const isShown = !fold.states.live.info.isEmpty;
+        if (this.#fold === fold && !isShown) await this.call('live.leave', { live: liveID }, liveID).catch(() => {});
         throw error;
       }
       const others = this.#isHost(fold) ? this.#snapshotsForHosts(fold) : ['mutes'];
@@ -272,8 +279,10 @@ export class LiveSession {
     const fold = this.#fold;
     if (fold === undefined) return;
     const wasHost = this.#isHost(fold);
+    const listedCount = fold.states.audience.audienceList.length;
     /** @type {import('./core/live-fold.js').StoreEvent[]} */
     const all = [];
+    if (hasGap) all.push(...fold.apply({ type: 'local.itemsMissed', body: {} }).events);
     for (const item of items) {
       const { events, error } = fold.apply({ type: `item.${item.kind}`, body: item.body, n: item.n, at: item.at });
       if (error) this.#owner.report(error);
@@ -286,6 +295,12 @@ export class LiveSession {
     // get only the item that says that tips are complete again.
     const areTipsComplete = items.some((/** @type {any} */ item) => item.kind === 'tips' && item.body.isDegraded === false);
     if (hasGap || areTipsComplete) this.#refresher.later('audience');
+    // So many listed viewers have left that the list should have others, who joined while it was full.
+    const { audienceList, audienceCount } = fold.states.audience;
+    const isShort = audienceList.length < minListedViewers && audienceList.length < audienceCount;
+    if (listedCount >= minListedViewers && isShort) this.#refresher.later('audience');
+    // Likes and statistics may be missing, too.
+    if (hasGap) this.#refresher.later('statistics');
     if (!wasHost && this.#isHost(fold)) for (const name of this.#snapshotsForHosts(fold)) this.#refresher.soon(name);
   }
 
@@ -305,6 +320,7 @@ export class LiveSession {
     if (fold === undefined) return;
     this.#awaitNotices();
     if (!replayed) {
+      this.local(fold.liveID, 'local.itemsMissed', {});
       this.#refresher.soon('details');
       for (const name of ['audience', 'statistics']) this.#refresher.later(name);
     }

@@ -51,6 +51,8 @@ enum LocalChange: Sendable {
     case requestsSending
     /// Such a call has ended; these requests of it are open, or may be.
     case requestsSent([RequestName])
+    /// Items of the feed are missing.
+    case itemsMissed
     /// The notices of the ends of requests would be here by now, had the server still had them.
     case noticesDue
     /// This time has passed since the last tick of the timer that increases the displayed duration.

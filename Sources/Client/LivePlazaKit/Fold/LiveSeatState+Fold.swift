@@ -21,6 +21,8 @@ extension LiveSeatState {
                     device == .microphone
                         ? .onLocalMicrophoneOpenedByAdmin(policy: .unlockOnly)
                         : .onLocalCameraOpenedByAdmin(policy: .unlockOnly)))
+        // Only items tell who speaks, and only when it changes. So who spoke before is taken to be silent.
+        case .local(.itemsMissed): self.speakingUsers = [:]
         case .local(.mediaMeasured(let statistics)): self.avStatistics = statistics
         default: break
         }

@@ -69,7 +69,7 @@ extension SnapshotName {
         case .battleAnswered, .battleRequestCancelled: self == .battleRequests
         // `OpenRequestTracker` itself keeps which requests were sent while a snapshot was read.
         case .requestsSending, .requestsSent, .noticesDue: false
-        case .tip, .selfMuted, .elapsed, .mediaMeasured: false
+        case .tip, .selfMuted, .elapsed, .mediaMeasured, .itemsMissed: false
         }
     }
 }

@@ -13,6 +13,10 @@ extension PlazaEngine {
     /// How long a client may be away and still get all notices: less than the minute for which the server keeps them,
     /// because a loss is noticed late.
     private static var maxAwayTimeWithNotices: Milliseconds { .seconds(30) }
+    /// When fewer viewers than these are still listed, and the live has more, the list is read anew.
+    ///
+    /// It is well below the maximum (`LiveAudienceState.maxListedViewers`), so that not each leave causes a read.
+    private static var minListedViewers: Int { 150 }
 
     /// The id of the live that the client is in; empty if it is in none.
     var currentLiveID: String { self.liveSession?.fold.liveID.text ?? "" }
@@ -38,7 +42,10 @@ extension PlazaEngine {
         } catch {
             // Without its info the live cannot be shown, so the client leaves the live. But the app may have left the
             // live, and even joined it again, meanwhile.
-            if self.liveSession?.number == session.number { _ = try? await self.call("live.leave", live: live) }
+            // Another join of the app may also have read the info.
+            if let current = self.liveSession, current.number == session.number, current.fold.states.live.info.isEmpty {
+                _ = try? await self.call("live.leave", live: live)
+            }
             throw error
         }
         guard let entered = self.liveSession, entered.number == session.number else { throw Self.leftMeanwhileError }
@@ -192,7 +199,9 @@ extension PlazaEngine {
         // list.
         guard let live = self.liveSession?.fold.liveID else { return }
         let wasHost = self.isHost
+        let listedCount = self.liveSession?.fold.states.audience.audienceList.count ?? 0
         var events: [StoreEvent] = []
+        if hasGap { events += self.liveSession?.fold.apply(.local(.itemsMissed)) ?? [] }
         for item in items { events += self.liveSession?.fold.apply(.item(item)) ?? [] }
         self.showStates(publishing: events)
         for case .liveEnded(let reason, _) in items.map(\.content) {
@@ -203,7 +212,17 @@ extension PlazaEngine {
         // tips are complete again.
         let areTipsCompleteAgain = items.contains { $0.content == .tips(isDegraded: false) }
         if hasGap || areTipsCompleteAgain { self.readLater([.audience]) }
+        if listedCount >= Self.minListedViewers, self.lacksListedViewers { self.readLater([.audience]) }
+        // Likes and statistics may be missing, too.
+        if hasGap { self.readLater([.statistics]) }
         if !wasHost, self.isHost { self.readNow(self.snapshotsForHosts) }
+    }
+
+    /// Whether so many listed viewers have left that the list should have others, who joined while it was full.
+    private var lacksListedViewers: Bool {
+        guard let audience = self.liveSession?.fold.states.audience else { return false }
+        let count = audience.audienceList.count
+        return count < Self.minListedViewers && count < audience.audienceCount
     }
 
     /// Reads again what the client may have missed while its connection was lost.
@@ -212,9 +231,10 @@ extension PlazaEngine {
     private func resumed(replayed: Bool) {
         let awayTime = self.connection?.lostAt.map { self.clock.now - $0 } ?? Milliseconds(0)
         self.connection?.lostAt = nil
-        guard self.liveSession != nil else { return }
+        guard let live = self.liveSession?.fold.liveID else { return }
         self.awaitNotices()
         if !replayed {
+            self.applyInput(.local(.itemsMissed), in: live)
             self.readNow([.details])
             self.readLater([.audience, .statistics])
         }

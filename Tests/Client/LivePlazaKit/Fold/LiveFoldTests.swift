@@ -87,6 +87,16 @@ import Testing
         #expect(self.fold.states.barrage.messageList.first?.sequence == 3)
     }
 
+    @Test mutating func `nobody speaks any more after missed items, until an item says so again`() {
+        let speakers = [Speaker(user: UserID("carol"), level: 60)]
+        _ = self.fold.apply(Self.item(1, .speaking(users: speakers)))
+        #expect(self.fold.states.seat.speakingUsers == ["carol": 60])
+        _ = self.fold.apply(.local(.itemsMissed))
+        #expect(self.fold.states.seat.speakingUsers.isEmpty)
+        _ = self.fold.apply(Self.item(5, .speaking(users: speakers)))
+        #expect(self.fold.states.seat.speakingUsers == ["carol": 60])
+    }
+
     @Test mutating func `a muted user may not send messages until the mute ends`() {
         let mute = FeedContent.messageDisabled(user: Self.user("bob"), isDisable: true, until: nil)
         _ = self.fold.apply(Self.item(1, mute))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plazaError } from '../../src/core/errors.js';
 import { initial, reduce } from '../../src/core/state/live.js';
+import * as seat from '../../src/core/state/seat.js';
 import { Refresher } from '../../src/refresher.js';
 
 const info = (notice) => ({
@@ -45,5 +46,18 @@ describe('a stale read', () => {
       assert.equal(reads > 6, isRepeated, `${name}: ${reads} reads`);
       refresher.stop();
     }
+  });
+});
+
+describe('missed items', () => {
+  it('leave nobody speaking, until an item says so again', () => {
+    const stage = { record: undefined };
+    const context = { before: { stage }, states: { stage }, emit: () => {} };
+    const speaking = { type: 'item.speaking', body: { users: [{ user: 'carol', level: 60 }] } };
+    let state = seat.reduce(seat.initial(), speaking, context);
+    assert.deepEqual(state.speakingUsers, { carol: 60 });
+    state = seat.reduce(state, { type: 'local.itemsMissed', body: {} }, context);
+    assert.deepEqual(state.speakingUsers, {});
+    assert.deepEqual(seat.reduce(state, speaking, context).speakingUsers, { carol: 60 });
   });
 });

@@ -36,6 +36,9 @@ export function reduce(state, { type, body }, { before, states, emit }) {
       const speakingUsers = Object.fromEntries(users.map((entry) => [text(entry.user, 'user'), whole(entry.level, 'level')]));
       return { ...state, speakingUsers };
     }
+    case 'local.itemsMissed':
+      // Only items tell who speaks, and only when it changes. So who spoke before is taken to be silent.
+      return { ...state, speakingUsers: {} };
     case 'notice.deviceClosedByAdmin':
     case 'notice.deviceOpenedByAdmin': {
       const event = deviceEvents[`${type}.${text(body.device, 'device')}`];
