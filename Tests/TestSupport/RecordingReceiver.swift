@@ -51,6 +51,8 @@ extension WebhookReceiver.Received {
 }
 
 extension WebhookReceiver.Behaviour {
-    /// Does not answer, so that the server itself answers with status 504 after 60 s.
+    /// Does not answer in time: the receiver's web server answers with status 504 after its `handlerTimeout`.
+    ///
+    /// The delay is longer than this timeout, so the status 500 is never sent.
     package static var keepSilent: WebhookReceiver.Behaviour { .answerLate(.seconds(600), 500, "") }
 }
