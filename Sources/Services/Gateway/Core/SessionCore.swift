@@ -49,7 +49,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case left(LiveID, Outcome)
     }
 
-    /// A call that has ended.
+    /// A call that has ended, or the first step of a create that joins, which then goes on with the join.
     package struct EndedCall: Sendable {
         /// The call's number.
         package let id: Int64
@@ -173,7 +173,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
         }
     }
 
-    /// Ends the call to which a machine has replied.
+    /// Ends the call to which a machine has replied, or the first step of a create that joins.
+    ///
+    /// After the action `created`, the gateway registers the call again, with the record of the join.
     ///
     /// - Returns: The ended call; nil if the call is not open, or if the outcome is a second reply to an earlier record
     ///   of the call.

@@ -9,8 +9,9 @@ import Testing
 ///
 /// Such a call, here the one with id 5, writes the record of the create and then the record of the join. In a test a
 /// record is a string. `verdict` says what to do with a new call; its argument `in` is the live in which the call acts,
-/// nil for a create and a join. `callAnswered` takes a machine's reply and returns the call that the reply ends; the
-/// call's `action` is what the gateway must do. Times are in milliseconds.
+/// nil for a create and a join. `callAnswered` takes a machine's reply to the call's last record and returns the step
+/// that the reply ends; the step's `action` is what the gateway must do. The reply to the create ends only the first
+/// step: the gateway then writes the record of the join, and the client's call goes on. Times are in milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
@@ -34,7 +35,7 @@ import Testing
         session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let action = session.callAnswered(5, .success(result: Self.created))?.action
         let expected = Session.Action.created("arena", Self.created, isLateRetry: false)
-        #expect(action == expected)
+        #expect(action == expected, "the client gets no reply yet, because the join comes next")
         #expect(session.live == nil, "the owner has not joined yet")
         let verdict = session.verdict(on: 5, .joinCreated("arena", Self.created), in: nil)
         #expect(verdict == .proceed)
@@ -92,8 +93,8 @@ import Testing
         let joined = session.callAnswered(5, Self.joinOutcome)?.action
         #expect(joined == Self.joinedAction)
 
-        // The client has sent the call again on this connection: the reply to the first copy's join comes while the
-        // second copy waits for the create's reply.
+        // The client has sent the call on an earlier connection, and again on this one: the reply to the first copy's
+        // join comes while the second copy waits for the create's reply.
         var retrying = Session(at: 0)
         retrying.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let endedByEarlyReply = retrying.callAnswered(5, Self.joinOutcome)
