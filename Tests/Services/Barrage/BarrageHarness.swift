@@ -109,9 +109,9 @@ extension Outcome? {
 
 /// The ending of a live with the epoch `liveEpoch`, which lasted 600 s.
 ///
-/// `caller` ended the live and gets the reply. Without a caller, no call ended the live.
+/// `caller` ended the live and gets the reply. Without a caller, the app's dismissal policy ended the live.
 func ending(of liveEpoch: Int64 = epoch, for caller: Caller? = nil) -> Ending {
     Ending(
-        reason: .endedByHost, caller: caller, epoch: liveEpoch, createdAt: Timestamp(milliseconds: 400_000),
-        endedAt: Timestamp(milliseconds: 1_000_000))
+        reason: caller?.role == .user ? .endedByHost : .endedByServer, caller: caller, epoch: liveEpoch,
+        createdAt: Timestamp(milliseconds: 400_000), endedAt: Timestamp(milliseconds: 1_000_000))
 }

@@ -154,6 +154,6 @@ func userInfo(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: use
 /// The end of the live with this epoch; `SeatHarness` opens its live with epoch 7.
 func ending(epoch: Int64 = 7) -> Ending {
     Ending(
-        reason: .endedByHost, caller: nil, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
+        reason: .endedByServer, caller: nil, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
         endedAt: Timestamp(milliseconds: 1_000_000))
 }

@@ -25,7 +25,7 @@ struct AudienceHarness {
     /// assertion, and a sign-off (a gateway has closed a session permanently).
     static let unusedTicket: Int64 = 110
     static let ending = Ending(
-        reason: .endedByHost, caller: nil, epoch: Self.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
+        reason: .endedByServer, caller: nil, epoch: Self.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
         endedAt: Timestamp(milliseconds: 1_020_000))
     /// The command that ends the live.
     static var endOfLive: AudienceCommand { .ended(epoch: Self.epoch, ending: Self.ending) }
