@@ -88,7 +88,8 @@ struct Route: Sendable {
 
     /// Returns the call's method: `call`, or the part of the request's path that contains it.
     ///
-    /// No method has characters that are not ASCII. They are replaced before the method is hashed and compared.
+    /// No method has characters that are not ASCII. Each byte of them is replaced by a question mark before the method
+    /// is hashed and compared.
     func method(of request: HTTPRequest) -> String {
         self.call ?? request.parameters["method"].map { String(ascii: $0.utf8) } ?? ""
     }

@@ -9,7 +9,7 @@ import Testing
 /// The parameters that are read from paths and queries.
 @Suite struct RouteInputTests {
     /// Rules: R13.4.
-    @Test func `a query item that may be repeated gives a list in its order, which has a limit`() throws {
+    @Test func `repeated query items give a list in their order, and the list's length is limited`() throws {
         let route = try #require(RouteTable.all.first { $0.query.contains { $0.isList && $0.name == "word" } })
         let item = try #require(route.query.first { $0.isList })
         guard case .list(_, let range, _) = item.schema else { throw Failure.noList }
@@ -21,14 +21,14 @@ import Testing
         let parameters = try RouteInput.parameters(of: try #require(request(words)), route)
         #expect(parameters[item.field] == .array(words.map { .text($0) }))
 
-        // The server accepts 1,000 query items. They are collected in a time in proportion to their number.
+        // The server accepts 1,000 query items in a request, but the list may have fewer elements.
         let tooMany = try #require(request((0..<1_000).map { "word\($0)" }))
         let error = #expect(throws: APIError.self) { try RouteInput.parameters(of: tooMany, route) }
         #expect(error?.status == 400 && error?.error.code == .badParameter)
     }
 
     /// Rules: R13.4.
-    @Test func `a method in the path is ASCII before anything compares it`() throws {
+    @Test func `in a method in the path, each byte that is not ASCII is replaced by a question mark`() throws {
         let route = try #require(RouteTable.all.first { $0.path == "/v1/call/{method}" })
         var request = try #require(HTTPRequest(method: route.method, path: "/v1/call/x"))
         request.parameters["method"] = "live.g\u{301}et"
