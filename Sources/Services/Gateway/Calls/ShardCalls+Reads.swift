@@ -25,7 +25,7 @@ extension ShardCalls {
                 throw ReplyError(
                     .overloaded, "read what was sent first", retryAfter: Self.shortestReadRetry.count)
             }
-            if let wait = self.readTime.wait(at: MonotonicClock.now) {
+            if let wait = self.readTime.waitingTime(at: MonotonicClock.now) {
                 self.gateway.metrics.refused(.readTime)
                 throw ReplyError(
                     .overloaded, "too many reads at this gateway",

@@ -33,7 +33,7 @@ package struct ReadTime: Sendable {
     ///
     /// - Parameter now: The current time.
     /// - Returns: Nil if it may; otherwise how long to wait until one may.
-    package mutating func wait(at now: MonotonicTime) -> Milliseconds? {
+    package mutating func waitingTime(at now: MonotonicTime) -> Milliseconds? {
         if let grownAt, grownAt < now {
             // A gain over a longer time than the window would only be cut off.
             let elapsed = min((now - grownAt).count, Self.longestDebt.count)
@@ -41,6 +41,7 @@ package struct ReadTime: Sendable {
         }
         self.grownAt = max(now, self.grownAt ?? now)
         if self.left > 0 { return nil }
+        // One more millisecond, because time must be left after the debt is paid back.
         return Milliseconds(-self.left / self.gainPerMillisecond + 1)
     }
 

@@ -13,40 +13,45 @@ import Testing
         var used: Int64 = 0
         // Ten reads of 150 µs in each millisecond of 10 s would use one and a half cores.
         for now in 0..<10_000 {
-            for _ in 0..<10 where time.wait(at: MonotonicTime(milliseconds: Int64(now))) == nil {
+            for _ in 0..<10 where time.waitingTime(at: MonotonicTime(milliseconds: Int64(now))) == nil {
                 time.use(microseconds: 150)
                 used += 150
             }
         }
-        #expect((4_000_000...4_020_150).contains(used), "40 % of 10 s, and what 50 ms without reads had left")
+        // 40 % of 10 s; in addition at most the initial credit, which is 40 % of 50 ms, and the one read that may use
+        // more than is left.
+        #expect((4_000_000...4_020_150).contains(used))
     }
 
     /// Rules: R12.18.
     @Test func `a costly read is admitted, and further reads wait until its time is paid back`() {
         var time = ReadTime(percent: 50)
-        #expect(time.wait(at: 0) == nil)
+        #expect(time.waitingTime(at: 0) == nil)
         time.use(microseconds: 200_000)
-        // 25 ms were left: half of 50 ms. The debt of 175 ms is paid back in 350 ms.
-        #expect(time.wait(at: 0) == Milliseconds(351))
-        #expect(time.wait(at: 350) == Milliseconds(1))
-        #expect(time.wait(at: 351) == nil)
+        // 25 ms were left: half of 50 ms. The debt of 175 ms is paid back in 350 ms, but then nothing is left. A read
+        // needs some time that is left, so it is admitted after one more millisecond.
+        #expect(time.waitingTime(at: 0) == Milliseconds(351))
+        #expect(time.waitingTime(at: 350) == Milliseconds(1))
+        #expect(time.waitingTime(at: 351) == nil)
     }
 
-    @Test func `no processor time and no clock makes reads wait for more than ten seconds, or traps`() {
+    @Test func `whatever processor time and clock are reported, reads wait ten seconds at most, and nothing traps`() {
         for used in [Int64.max, Int64.min, 0, -1, 1 << 40] {
             for now in [MonotonicTime(milliseconds: .max), 0, MonotonicTime(milliseconds: 1 << 40)] {
+                // A percentage that is out of range counts as 100 or 1.
                 var time = ReadTime(percent: used > 0 ? .max : .min)
-                _ = time.wait(at: 5)
+                _ = time.waitingTime(at: 5)
                 time.use(microseconds: used)
                 time.use(microseconds: used)
-                let wait = time.wait(at: now)
+                let wait = time.waitingTime(at: now)
+                // The last millisecond is the one in which some time is left again.
                 #expect((wait ?? Milliseconds(0)) <= Milliseconds(10_001), "\(used) µs, then asked at \(now)")
             }
         }
         var late = ReadTime(percent: 40)
-        _ = late.wait(at: 1_000)
+        _ = late.waitingTime(at: 1_000)
         late.use(microseconds: 1_000_000)
-        #expect(late.wait(at: 900) != nil, "a time that goes back gives nothing")
-        #expect(late.wait(at: 1_000_000) == nil)
+        #expect(late.waitingTime(at: 900) != nil, "a time that goes back gives nothing")
+        #expect(late.waitingTime(at: 1_000_000) == nil)
     }
 }
