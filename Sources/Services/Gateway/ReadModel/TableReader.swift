@@ -114,7 +114,7 @@ extension TableReader: CompactedTopicSubscriber {
     /// Reports that the tables are filled, so that the gateway can listen.
     func topicsLoaded() {
         self.gateway.tablesFilled()
-        self.log.info("the tables are filled", [.count: .int(self.gateway.tables.sizes.lives)])
+        self.log.info("the tables are filled", [.count: .int(self.gateway.tables.sizes.liveRecords)])
     }
 
     /// Refreshes the ranking and prunes the notices, if that is due.

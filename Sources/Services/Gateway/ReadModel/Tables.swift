@@ -6,7 +6,7 @@ internal import PlazaModel
 
 /// The read model, the ranking, the notices and the buffered replies of a gateway, for all its threads.
 ///
-/// The thread of `TableReader`, which reads the public topics, fills and changes them.
+/// The thread of `TableReader` reads the public topics, and fills and changes these tables.
 final class Tables: Sendable {
     private struct State {
         var model = ReadModel()
@@ -62,6 +62,8 @@ final class Tables: Sendable {
     }
 
     /// Removes and returns the buffered replies whose deadline has passed.
+    ///
+    /// `release` also removes the replies whose revision the model has reached, but `change` has removed them already.
     func removeOverdueReplies(at now: MonotonicTime) -> [Reply] {
         self.state.withLock { $0.prematureReplies.release(in: $0.model, at: now) }
     }
@@ -143,8 +145,8 @@ final class Tables: Sendable {
     /// Removes expired notices.
     func pruneNotices(at now: MonotonicTime) { self.state.withLock { $0.notices.prune(at: now) } }
 
-    /// The numbers of lives, of notices and of buffered replies.
-    var sizes: (lives: Int, notices: Int, prematureReplies: Int) {
+    /// The numbers of lives' records (also of ended, not yet removed lives), of notices and of buffered replies.
+    var sizes: (liveRecords: Int, notices: Int, prematureReplies: Int) {
         self.state.withLock { ($0.model.liveRecordCount, $0.notices.count, $0.prematureReplies.count) }
     }
 }

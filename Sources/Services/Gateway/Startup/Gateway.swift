@@ -318,7 +318,7 @@ extension Gateway {
             Double(self?.feeds.sizes.partitions ?? 0)
         }
         registry.observe("gateway_lives", help: "Lives known.") { [weak self] in
-            Double(self?.tables.sizes.lives ?? 0)
+            Double(self?.tables.sizes.liveRecords ?? 0)
         }
         registry.observe("gateway_replies_waiting", help: "Replies that wait for a revision.") { [weak self] in
             Double(self?.tables.sizes.prematureReplies ?? 0)
