@@ -2,7 +2,7 @@
 
 /// Encodes spans as an OTLP export request in JSON (opentelemetry-proto, `ExportTraceServiceRequest`).
 ///
-/// Ids are hexadecimal and 64-bit numbers are texts, as OTLP's JSON requires.
+/// Ids are written in hexadecimal, and 64-bit numbers as JSON strings, as OTLP's JSON requires.
 package enum OTLPSpans {
     /// The path of the request on a collector.
     package static let path = "/v1/traces"
@@ -29,8 +29,9 @@ package enum OTLPSpans {
     }
 
     private static func append(_ span: TraceSpan, to json: inout String) {
-        json += "{\"traceId\":\"\(span.context.traceID)\",\"spanId\":\"\(TraceContext.text(span.context.spanID))\""
-        if let parent = span.parentID { json += ",\"parentSpanId\":\"\(TraceContext.text(parent))\"" }
+        json += "{\"traceId\":\"\(span.context.traceID)\""
+        json += ",\"spanId\":\"\(TraceContext.hexadecimal(span.context.spanID))\""
+        if let parent = span.parentID { json += ",\"parentSpanId\":\"\(TraceContext.hexadecimal(parent))\"" }
         json += ",\"name\":"
         JSONText.append(span.name, to: &json)
         json += ",\"kind\":\(span.kind.rawValue),\"startTimeUnixNano\":\"\(span.start)\""

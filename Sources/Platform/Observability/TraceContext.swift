@@ -64,11 +64,11 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The trace's id as 32 hexadecimal digits.
-    package var traceID: String { Self.text(self.traceHigh) + Self.text(self.traceLow) }
+    package var traceID: String { Self.hexadecimal(self.traceHigh) + Self.hexadecimal(self.traceLow) }
 
     /// The header's value.
     package var description: String {
-        "00-\(self.traceID)-\(Self.text(self.spanID))-\(self.isSampled ? "01" : "00")"
+        "00-\(self.traceID)-\(Self.hexadecimal(self.spanID))-\(self.isSampled ? "01" : "00")"
     }
 
     /// The header's value as bytes.
@@ -94,8 +94,8 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// An id as 16 hexadecimal digits.
-    static func text(_ value: UInt64) -> String {
-        let digits = String(value, radix: 16)
+    static func hexadecimal(_ id: UInt64) -> String {
+        let digits = String(id, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }
