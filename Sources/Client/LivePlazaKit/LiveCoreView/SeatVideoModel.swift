@@ -2,8 +2,9 @@
 
 /// Decides when a renderer must begin or end to draw a user's video in a seat's view.
 ///
-/// A renderer gets each change once. If the app sets another renderer, the former one ends all that it draws, and
-/// the new one begins with the users that are shown. The renderer is referenced weakly.
+/// A renderer gets each change once. If the app sets another renderer, `use` returns the orders that end all that the
+/// former one draws, and the next `show` of each seat begins its video with the new one. The renderer is referenced
+/// weakly.
 struct SeatVideoModel<View: AnyObject> {
     /// Identifies a seat of this live or of a connected live.
     struct SeatKey: Hashable {
@@ -32,7 +33,8 @@ struct SeatVideoModel<View: AnyObject> {
     ///
     /// - Returns: the orders for the former renderer.
     mutating func use(_ renderer: AnyObject?) -> [Order] {
-        // A released renderer is nil here, so that a new one at the same address is not taken for it.
+        // The weak `self.renderer` is nil after the renderer was released, so that a new one at the same address is not
+        // taken for it.
         if let renderer, renderer === self.renderer { return [] }
         let formerDrawings = self.drawings
         self.renderer = renderer
@@ -53,7 +55,7 @@ struct SeatVideoModel<View: AnyObject> {
     ///
     /// - Returns: the order for the renderer, as in `show`.
     mutating func remove(_ seat: SeatKey) -> Order? {
-        guard let drawing = self.drawings.removeValue(forKey: seat) else { return nil }
+        guard let drawing = self.drawings.removeValue(forKey: seat), self.renderer != nil else { return nil }
         return Order(userID: nil, liveID: seat.liveID, view: drawing.view)
     }
 }

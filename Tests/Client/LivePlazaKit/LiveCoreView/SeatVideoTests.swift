@@ -35,6 +35,7 @@ import Testing
         #expect(self.describe(model.remove(Self.seat0)) == nil, "expected no order, because nothing is drawn")
         _ = model.show("cem", Self.seat1, in: self.view1)
         #expect(self.describe(model.remove(Self.seat1)) == "nobody of cem-live in view 1")
+        withExtendedLifetime(renderer) {}
     }
 
     @Test func `a renderer that is set after the seats are shown draws them`() {
@@ -44,6 +45,7 @@ import Testing
         let renderer = Object("renderer")
         #expect(model.use(renderer).isEmpty)
         #expect(self.describe(model.show("ann", Self.seat0, in: self.view0)) == "ann of ann-live in view 0")
+        withExtendedLifetime(renderer) {}
     }
 
     @Test func `another renderer draws all seats, and the former one ends them`() {
@@ -65,9 +67,12 @@ import Testing
         var renderer: Object? = Object("first")
         _ = model.use(renderer)
         _ = model.show("ann", Self.seat0, in: self.view0)
+        _ = model.show("cem", Self.seat1, in: self.view1)
         renderer = nil
+        #expect(self.describe(model.remove(Self.seat1)) == nil, "expected no order, because there is no renderer")
         let second = Object("second")
         _ = model.use(second)
         #expect(self.describe(model.show("ann", Self.seat0, in: self.view0)) == "ann of ann-live in view 0")
+        withExtendedLifetime(second) {}
     }
 }
