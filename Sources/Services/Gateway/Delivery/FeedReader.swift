@@ -145,7 +145,7 @@ final class FeedReader: FeedSource {
             }
             self.requested.withLock { $0.unassigned(unfollowed) }
             for number in followed.subtracting(assigned.keys).sorted() {
-                self.loop.recordTurn()
+                self.loop.recordProgress()
                 let partition = Self.topicPartition(number)
                 let offset = try self.recentOffsetFinder.find(consumer, partition)
                 let (filter, startOffset) = try AppendedFeed.batchFilter(

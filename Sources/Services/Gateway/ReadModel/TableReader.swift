@@ -79,8 +79,8 @@ extension TableReader: CompactedTopicSubscriber {
         var offsets: [TopicPartition: Int64] = [:]
         let partitions = Int32(self.gateway.settings.partitions)
         for number in 0..<partitions {
-            // The look-ups of many partitions may take long; without `recordTurn`, the loop would count as hung.
-            self.follower.recordTurn()
+            // The look-ups of many partitions may take long; without `recordProgress`, the loop would count as hung.
+            self.follower.recordProgress()
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
             let spanStart = try self.recentNoticeFinder.find(consumer, partition)
             // After a failure that lasted longer than the span, the notices before the span would be skipped. So

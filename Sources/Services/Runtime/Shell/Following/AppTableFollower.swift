@@ -41,7 +41,7 @@ package final class AppTableFollower: ServiceComponent {
         self.readStatus.state == .waitingForBroker ? ["\(self.name) wait for Kafka"] : []
     }
 
-    /// Whether the follower has something to read, and reads it.
+    /// The progress of reading, for health checks.
     package var readStatus: ReadStatus { self.follower.status }
 
     /// Waits until the table is loaded or `stop` is called, but no longer than `timeout`.

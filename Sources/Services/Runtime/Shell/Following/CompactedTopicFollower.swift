@@ -66,14 +66,14 @@ package final class CompactedTopicFollower: Sendable {
         self.maxRecords = maxRecords
     }
 
-    /// Whether a turn has begun within the last 30 s.
+    /// Whether a turn has begun within the last 30 s, or `recordProgress` was called.
     package var isTurning: Bool { self.loop.isTurning }
 
-    /// Whether the follower has something to read, and reads it.
+    /// The progress of reading, for health checks.
     package var status: ReadStatus { self.loop.status }
 
-    /// Records that the follower advances; a subscriber calls this method during work that may take long.
-    package func recordTurn() { self.loop.recordTurn() }
+    /// Records that the follower is not hung; a subscriber calls this method during work that may take long.
+    package func recordProgress() { self.loop.recordProgress() }
 
     /// Makes `run` return.
     ///

@@ -16,7 +16,7 @@ package final class ConsumerLoop: Sendable {
     private let stopped = WakeSignal()
     private let waker = Locked<ConsumerWaker?>(nil)
     private let turns = TurnClock()
-    /// Whether the loop has something to read, and reads it.
+    /// The progress of reading, for health checks.
     package let status = ReadStatus()
 
     /// The pause between an error and the next consumer.
@@ -32,7 +32,8 @@ package final class ConsumerLoop: Sendable {
         self.fetchWait = fetchWait
     }
 
-    /// Whether a turn of `read`'s polling loop, or an attempt to use a new consumer, has begun within the last 30 s.
+    /// Whether a turn of `read`'s polling loop, or an attempt to use a new consumer, has begun within the last 30 s, or
+    /// `recordProgress` was called.
     package var isTurning: Bool { self.turns.isTurning }
 
     /// Calls `read` with a consumer until `stop` is called.
@@ -45,7 +46,7 @@ package final class ConsumerLoop: Sendable {
     ///   - failed: called with each error, before the pause.
     package func run(_ read: (KafkaConsumer) throws(KafkaError) -> Void, failed: (KafkaError) -> Void) {
         while !self.isStopping.load(ordering: .acquiring) {
-            self.recordTurn()
+            self.recordProgress()
             do throws(KafkaError) {
                 let consumer = try KafkaConsumer(self.kafka, fetchWait: self.fetchWait)
                 defer { consumer.close() }
@@ -64,13 +65,13 @@ package final class ConsumerLoop: Sendable {
     ///
     /// - Returns: false when `read` must return.
     package func beginTurn() -> Bool {
-        self.recordTurn()
+        self.recordProgress()
         self.status.report { $0.turnBegan(at: MonotonicClock.now) }
         return !self.isStopping.load(ordering: .acquiring)
     }
 
-    /// Records that the loop advances, during work between two polls that may take long.
-    package func recordTurn() { self.turns.recordTurn() }
+    /// Records that the loop is not hung, during work between two polls that may take long.
+    package func recordProgress() { self.turns.recordTurn() }
 
     /// Makes the consumer's current or next poll return at once.
     ///
