@@ -162,8 +162,8 @@ package struct ReadWatch: Sendable {
 
     /// Records the result of a poll.
     package mutating func polled(_ records: [IncomingRecord], _ outcome: PollOutcome, at now: MonotonicTime) {
-        // A run is a sequence of records of one partition; its last offset is the progress.
-        for run in ShellSession.runs(of: records[...]) {
+        // The last offset of each run is the progress in its partition.
+        for run in ShellSession.partitionRuns(of: records[...]) {
             let record = records[run.upperBound - 1]
             self.recordsRead(in: record.topicPartition, upTo: record.offset + 1, at: now)
         }

@@ -47,7 +47,7 @@ extension ShellSession {
     private func processBatch(_ records: ArraySlice<IncomingRecord>, mustTransact: Bool) throws -> Int? {
         let beganAt = MonotonicClock.now
         var batch = DecidedBatch(end: records.startIndex)
-        let runs = Self.runs(of: records).compactMap { run in
+        let runs = Self.partitionRuns(of: records).compactMap { run in
             self.owned[records[run.lowerBound].topicPartition].map { (records: records[run], partition: $0) }
         }
         // After a failure, those partitions too are rolled back and read again that were not decided yet.
@@ -318,7 +318,7 @@ extension ShellSession {
     }
 
     /// Splits `records` into runs of consecutive records of one partition each.
-    static func runs(of records: ArraySlice<IncomingRecord>) -> [Range<Int>] {
+    static func partitionRuns(of records: ArraySlice<IncomingRecord>) -> [Range<Int>] {
         if records.isEmpty { return [] }
         var runs: [Range<Int>] = []
         var start = records.startIndex

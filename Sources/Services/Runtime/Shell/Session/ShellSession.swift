@@ -32,6 +32,7 @@ final class ShellSession {
     let writer: any BatchWriter
     /// Appends batches that need no transaction; nil when every batch is a transaction.
     let appender: AppendWriter?
+    /// Writes outside transactions: replies after the commit, ticks, and records of attempts.
     let replyProducer: ReplyProducer
 
     /// The partitions that this instance owns.
@@ -101,7 +102,8 @@ final class ShellSession {
 
     /// Leaves the group and closes all Kafka clients.
     func close() {
-        // Leaving the group calls the rebalance handler, which may commit; no transaction is open between batches.
+        // This comes first: leaving the group calls the rebalance handler, which uses the other clients and may write a
+        // checkpoint. The checkpoint can be a transaction, because each batch has ended its own.
         self.consumer.close()
         self.setDamagedPartitions([])
         self.status.setUnreadableRowCounts([:])
@@ -163,8 +165,7 @@ final class ShellSession {
     /// Records which partitions have work after a poll, and which have none.
     private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
         let now = MonotonicClock.now
-        // All records of a run belong to one partition.
-        let partitionsWithWork = Self.runs(of: records[...]).map { records[$0.lowerBound].topicPartition }
+        let partitionsWithWork = Self.partitionRuns(of: records[...]).map { records[$0.lowerBound].topicPartition }
             .filter { self.owned[$0] != nil }
         self.reportProgress { watch in
             for partition in partitionsWithWork { watch.workArrived(in: partition, at: now) }
@@ -200,7 +201,7 @@ final class ShellSession {
         self.status.setDamagedPartitions(partitions.map(\.partition).sorted())
     }
 
-    /// Reports which owned partitions are served without rows that could not be read.
+    /// Reports for each owned partition how many of its rows could not be read; it is served without them.
     func reportUnreadableRows() {
         let counts = self.owned.map { ($0.key.partition, $0.value.processor.unreadableRowCount) }
         self.status.setUnreadableRowCounts(
