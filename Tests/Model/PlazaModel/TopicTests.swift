@@ -4,10 +4,11 @@ import Testing
 
 /// The partitions, configurations and keys of topics.
 @Suite struct TopicTests {
+    // A key, a number of partitions, and the key's partition, about which all processes must agree.
     @Test(arguments: [
         ("demo/show", 12, 5), ("demo/alice", 12, 0), ("demo", 12, 11), ("", 12, 6), ("demo/ö", 12, 1),
         ("demo/show", 5, 2), ("demo/ö", 5, 2), ("demo/show", 1, 0),
-    ]) func `a key's partition never changes`(key: String, count: Int, partition: Int) {
+    ]) func `a key's partition is the same in every version`(key: String, count: Int, partition: Int) {
         #expect(PlazaTopic.partition(of: key, among: count) == partition)
     }
 
@@ -45,7 +46,8 @@ import Testing
             user: UserInfo(userID: "alice"), role: .user, request: RequestID(session: "s", counter: 1), replyTo: "g")
         func key(_ command: DirectoryCommand) -> String { DirectoryInput(app: "demo", command).keyText }
         let changes = LiveChanges()
-        // Creations and releases are ordered for each owner, all other commands for each live.
+        // Creations and releases are ordered for each owner, changes of settings for each app, and all other commands
+        // for each live.
         let commandsByOwner: [DirectoryCommand] = [
             .create(live: "show", changes: changes, owner: caller.user, caller: caller),
             .release(owner: "alice", live: "show", thenReply: nil),

@@ -34,15 +34,15 @@ import Testing
     }
 
     @Test func `a host accepts every application, but a co-host request only from a live it may connect with`() {
-        // Ada applies for any seat (-1).
-        let guest = UserInfo(userID: UserID("ada"), userName: "Ada")
+        // Ada applies for any seat (-1); below, she is the host of the lives that ask to connect.
+        let ada = UserInfo(userID: UserID("ada"), userName: "Ada")
         let application = NoticeContent.applicationReceived(
-            guest: guest, seatIndex: -1, expiresAt: Timestamp(milliseconds: 1), extraInfo: "")
+            guest: ada, seatIndex: -1, expiresAt: Timestamp(milliseconds: 1), extraInfo: "")
         #expect(EveningCall(answering: application, live: 0, cast: self.cast)?.method == "seat.acceptApplication")
         /// The notice that a live asks to connect (a co-host request).
         func request(from live: String) -> NoticeContent {
             .coHostRequestReceived(
-                inviter: ConnectionMember(live: LiveID(live), host: guest, joinedAt: Timestamp(milliseconds: 1)),
+                inviter: ConnectionMember(live: LiveID(live), host: ada, joinedAt: Timestamp(milliseconds: 1)),
                 expiresAt: Timestamp(milliseconds: 1), extensionInfo: "")
         }
         /// Whether the host of the cast's live `index` accepts a request from the live `inviter`.

@@ -27,7 +27,7 @@ extension Publisher {
         self.receive(subscriber: subscriber)
     }
 
-    /// Sends everything that this publisher delivers to a subject.
+    /// Sends to a subject everything that this publisher delivers.
     ///
     /// - Parameter subject: The subject, which gets the values and the completion.
     /// - Returns: An object that ends the subscription when it is cancelled or released.

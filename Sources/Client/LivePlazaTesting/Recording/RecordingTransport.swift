@@ -5,11 +5,14 @@ internal import MachineKit
 /// Records the frames of a client, and passes them to another transport.
 ///
 /// ```swift
-/// let recorder = RecordingTransport(LoopTransport())
+/// let recorder = RecordingTransport(try LoopTransport())
 /// let plaza = LivePlaza(options: PlazaOptions(gateways: [address], transport: recorder))
 /// // …
 /// try recorder.recording.lines.write(to: file, atomically: true, encoding: .utf8)
 /// ```
+///
+/// In the example, `LoopTransport` (of `LivePlazaTransport`) connects to a real gateway, also on systems on which
+/// URLSession has no WebSockets.
 public final class RecordingTransport: Transport {
     private let transport: any Transport
     private let log: RecordingLog
@@ -60,7 +63,7 @@ private struct RecordingConnection: TransportConnection {
         self.connection.send(text)
     }
 
-    /// The close itself is not recorded: the transport reports the end of the connection, which is.
+    /// Closes the connection; records nothing, because the transport then reports `closed`, and that is recorded.
     func close(code: Int) { self.connection.close(code: code) }
 }
 

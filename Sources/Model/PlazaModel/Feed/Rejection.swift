@@ -44,7 +44,7 @@ package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable 
     /// The app's backend refused the gift or did not answer.
     case giftForbidden = 22
 
-    /// The reply code that the sender receives.
+    /// The reply code that the sender receives; `failed` stands for `none`, for which no error is sent.
     package var code: ReplyCode {
         switch self {
         case .none: .failed
