@@ -62,7 +62,7 @@ public enum CursorsFuzz: FuzzTarget {
         var cache = FeedCache()
         for number in Int64(1)...5 {
             let item = Self.item(number, offset: 100 + number)
-            _ = cache.append(FeedRecord(key: Self.live, epoch: 1, item: item), keepsMessages: true)
+            _ = cache.append(FeedRecord(key: Self.live, epoch: 1, item: item), keepsHistory: true)
         }
         cache.partitionRead(to: Self.readOffset)
         let now = MonotonicTime(milliseconds: 10)
@@ -101,7 +101,7 @@ public enum CursorsFuzz: FuzzTarget {
         let (epoch, number) = (token.position.epoch, token.position.number)
         for nextNumber in [number, number &+ 1, number &+ 2] {
             let item = Self.item(nextNumber, offset: token.offset ?? 0)
-            _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsMessages: true)
+            _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsHistory: true)
         }
         cache.partitionRead(to: Self.readOffset)
         // Clients resume after item 0, the first cached item, the item before that, and the last possible item.

@@ -41,11 +41,11 @@ package struct FeedCache: Sendable {
     ///
     /// - Parameters:
     ///   - record: The item's record.
-    ///   - keepsMessages: Whether the app shows earlier messages to new viewers.
+    ///   - keepsHistory: Whether the app shows earlier messages to new viewers.
     /// - Returns: Whether the item is new, repeated or stale.
-    package mutating func append(_ record: FeedRecord, keepsMessages: Bool) -> FeedRing.Verdict {
+    package mutating func append(_ record: FeedRecord, keepsHistory: Bool) -> FeedRing.Verdict {
         let verdict = self.recent.append(record.item, of: record.key, epoch: record.epoch)
-        if keepsMessages, verdict == .fresh, record.item.feedClass == .barrage {
+        if keepsHistory, verdict == .fresh, record.item.feedClass == .barrage {
             _ = self.messages.append(record.item, of: record.key, epoch: record.epoch)
         }
         return verdict

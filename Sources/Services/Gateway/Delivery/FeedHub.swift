@@ -34,14 +34,15 @@ package final class FeedHub: Sendable {
         var source: (any FeedSource)?
         /// The number of the last request to follow or unfollow a partition.
         ///
-        /// Requests are decided and numbered under the lock, and made after it. A join may come in between, so the
-        /// source recognizes by the number which request was decided last.
-        private var lastRequest: Int64 = 0
+        /// Requests are decided and numbered under the lock, but passed to the source after the lock is released. So
+        /// the `follow` for a new viewer can overtake an `unfollow` that was decided before it. Therefore the source
+        /// obeys the request with the highest number.
+        private var lastRequestNumber: Int64 = 0
 
         /// Returns the number of the next request to the source.
-        mutating func nextRequest() -> Int64 {
-            self.lastRequest += 1
-            return self.lastRequest
+        mutating func nextRequestNumber() -> Int64 {
+            self.lastRequestNumber += 1
+            return self.lastRequestNumber
         }
     }
 
@@ -74,7 +75,7 @@ package final class FeedHub: Sendable {
     func attach(_ source: any FeedSource) {
         let requests = self.state.withLock { state in
             state.source = source
-            return state.partitions.keys.sorted().map { (partition: $0, number: state.nextRequest()) }
+            return state.partitions.keys.sorted().map { (partition: $0, number: state.nextRequestNumber()) }
         }
         for request in requests { source.follow(request.partition, request: request.number) }
     }
@@ -100,7 +101,7 @@ package final class FeedHub: Sendable {
             partition.idleSince = nil
             state.partitions[number] = partition
             // The source reads a known partition already, or gets it from `attach`.
-            return (partition.isLoaded, isNew ? state.source : nil, isNew ? state.nextRequest() : 0)
+            return (partition.isLoaded, isNew ? state.source : nil, isNew ? state.nextRequestNumber() : 0)
         }
         source?.follow(number, request: request)
         return isLoaded
@@ -215,8 +216,8 @@ package final class FeedHub: Sendable {
             // Before the end was reached, the cache's read offset must stay nil.
             if partition.isLoaded { partition.cache.partitionRead(to: endOffset) }
             for record in records {
-                let keepsMessages = self.policies[record.key.app].historyCount > 0
-                let verdict = partition.cache.append(record, keepsMessages: keepsMessages)
+                let keepsHistory = self.policies[record.key.app].historyCount > 0
+                let verdict = partition.cache.append(record, keepsHistory: keepsHistory)
                 guard verdict == .fresh, partition.isLoaded else { continue }
                 var remainingShards = partition.subscribers[record.key] ?? 0
                 while remainingShards != 0 {
@@ -253,12 +254,12 @@ package final class FeedHub: Sendable {
     package func sweep(at now: MonotonicTime) {
         let (requests, source) = self.state.withLock { state in
             var requests: [(partition: Int, number: Int64)] = []
-            for number in state.partitions.keys.sorted() {
-                if let since = state.partitions[number]?.idleSince, now - since > Self.idleTimeout {
-                    state.partitions[number] = nil
-                    requests.append((number, state.nextRequest()))
+            for partition in state.partitions.keys.sorted() {
+                if let since = state.partitions[partition]?.idleSince, now - since > Self.idleTimeout {
+                    state.partitions[partition] = nil
+                    requests.append((partition, state.nextRequestNumber()))
                 } else {
-                    state.partitions[number]?.cache.prune(at: now)
+                    state.partitions[partition]?.cache.prune(at: now)
                 }
             }
             return (requests, state.source)

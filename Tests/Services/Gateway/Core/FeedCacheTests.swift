@@ -29,7 +29,7 @@ import Testing
     /// Adds item `number`, read at second `number`, with the offset 10 * `number`; prunes the cache at that second.
     private func write(_ number: Int64, _ feedClass: FeedClass = .barrage, to cache: inout FeedCache) {
         let item = Sample.item(number, feedClass, at: number * 1000, offset: number * 10)
-        _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
+        _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsHistory: true)
         cache.partitionRead(to: number * 10 + 1)
         cache.prune(at: MonotonicTime(milliseconds: number * 1000))
     }
@@ -81,7 +81,7 @@ import Testing
         // A client that resumes after item 201 misses 1000 items up to this one, which is not too many. But the records
         // from offset 2001 up to this item are one more than a scan may read; those from offset 2010 are few enough.
         let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.maxScanRecords + 2001)
-        _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
+        _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsHistory: true)
         // No item is cached 61 s after the last item was read, so the reader would have to read up to the end.
         let later = MonotonicTime(milliseconds: 1_262_000)
         cache.prune(at: later)
@@ -241,7 +241,7 @@ import Testing
                 let item = Sample.item(number, at: number, offset: number, size: 12_000)
                 let record = FeedRecord(key: Sample.key("early\(live)"), epoch: 10, item: item)
                 // The app of the live early4 keeps no messages for new viewers.
-                _ = cache.append(record, keepsMessages: live != 4)
+                _ = cache.append(record, keepsHistory: live != 4)
             }
         }
         cache.prune(at: 1_000_000)
@@ -254,7 +254,7 @@ import Testing
         for live in 0..<100 {
             for number in Int64(1)...50 {
                 let item = Sample.item(number, at: 1_000_000, offset: 1, size: 12_000)
-                _ = cache.append(FeedRecord(key: Sample.key("late\(live)"), epoch: 10, item: item), keepsMessages: true)
+                _ = cache.append(FeedRecord(key: Sample.key("late\(live)"), epoch: 10, item: item), keepsHistory: true)
             }
         }
         cache.prune(at: 2_000_000)
