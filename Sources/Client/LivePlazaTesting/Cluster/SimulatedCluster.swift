@@ -35,16 +35,18 @@ public final class SimulatedCluster: Sendable {
     let clock: SimulationClock
     /// The one queue of the cluster and all its clients.
     let queue: SimulationQueue
-    /// `queue` in the form that the clients' engines use.
+    /// `queue` as the executor of the clients' engines; an engine is the actor that runs one client.
     let engineQueue: EngineQueue
     let network: SimulatedNetwork
     /// The state of the gateway and the services.
     private let state: Locked<SimulatedClusterState>
     let seed: UInt64
-    /// The functions that receive the frames for scripted users, by the numbers of their connections.
+    /// The functions that receive the frames for `ScriptedUser`s, whose calls the test makes, by the numbers of their
+    /// connections.
     private let scriptedReceivers = Locked<[Int: @Sendable ([UInt8]) -> Void]>([:])
     private let clientCount = Locked<UInt64>(0)
-    /// The part of a millisecond by which the clock, which counts whole ones, still has to advance.
+    /// The time by which the clock still has to advance: less than a millisecond, because the clock counts only whole
+    /// milliseconds.
     private let pendingTime = Locked(Duration.zero)
     /// The timer of `runInRealTime`; nil while time passes only in `advance`.
     private let realTimeTimer = Locked<(any DispatchSourceTimer)?>(nil)
@@ -129,7 +131,8 @@ public final class SimulatedCluster: Sendable {
         return SimulatedToken(app: "\(self.sdkAppID)", sub: "backend", exp: expiry, role: "server").text
     }
 
-    /// When a token ends that is valid for so long from the cluster's present time, in seconds since 1970.
+    /// When a token expires that is valid for the time `validFor` from the cluster's present time, in seconds since
+    /// 1970.
     private func expiry(after validFor: Duration) -> Double {
         Double((self.clock.wall + Milliseconds(validFor)).milliseconds) / 1000
     }
@@ -160,10 +163,10 @@ public final class SimulatedCluster: Sendable {
         }
     }
 
-    /// The whole milliseconds by which the clock must advance after a further duration; the rest is kept.
+    /// Adds `duration` to the time by which the clock must advance, and takes the whole milliseconds from it.
     ///
-    /// Without the rest, the clock would stand still if it were advanced by less than a millisecond at a time, as by a
-    /// slow `runInRealTime`.
+    /// The rest is kept for the next call. Without the rest, the clock would stand still if it were advanced by less
+    /// than a millisecond at a time, as by a slow `runInRealTime`.
     private func takeWholeMilliseconds(after duration: Duration) -> Milliseconds {
         self.pendingTime.withLock { pendingTime in
             pendingTime += max(.zero, duration)
