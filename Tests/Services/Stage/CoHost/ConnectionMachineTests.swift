@@ -207,7 +207,7 @@ struct ConnectionMachineTests {
         #expect(harness.live("bistro") == nil && harness.live("arena")?.connection == nil)
     }
 
-    @Test func `I5 after a restart of presence, the connection machine asks about the owner of a connected live`() {
+    @Test func `I5 in a new presence epoch, the connection machine asks about the owner of a connected live`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro")
         #expect(

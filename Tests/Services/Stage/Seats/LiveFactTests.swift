@@ -46,7 +46,7 @@ struct LiveFactTests {
         #expect(harness.seated == [nil, nil, nil, nil])
     }
 
-    @Test func `I5 after a restart of presence, the seat machine asks whether each occupant is present`() {
+    @Test func `I5 in a new presence epoch, the seat machine asks whether each occupant is present`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
         _ = harness.call("gina") { .take(seatIndex: 2, caller: $0) }
         #expect(
@@ -54,6 +54,20 @@ struct LiveFactTests {
                 .audience(AudienceInput(SeatHarness.room, .confirm(user: "olga"))),
                 .audience(AudienceInput(SeatHarness.room, .confirm(user: "gina"))),
             ])
+    }
+
+    @Test func `in a new presence epoch, the seat machine asks about all occupants and an owner without a seat`() {
+        var harness = SeatHarness(SeatHarness.live(mode: .free))
+        _ = harness.call("gina") { .take(seatIndex: 2, caller: $0) }
+        #expect(
+            harness.handle(.confirmOccupants) == [
+                .audience(AudienceInput(SeatHarness.room, .confirm(user: "gina"))),
+                .audience(AudienceInput(SeatHarness.room, .confirm(user: "olga"))),
+            ])
+        _ = harness.handle(.userGone(user: "olga"))
+        #expect(
+            harness.handle(.confirmOccupants).count == 1,
+            "expected a question about gina only, because presence has already reported that olga is gone")
     }
 
     /// Rules: R1.5.

@@ -5,7 +5,8 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Reports of seat changes to the connection machine, which informs the connected lives, and to the app's backend.
+/// Reports of seat changes to the connection machine, which informs the connected lives, and to the app's backend; and
+/// the layout of a connected live.
 ///
 /// A connection has the template 600 or 601. A live without a connection may also have 800 or 801.
 struct PartnerNotificationTests {
@@ -47,6 +48,8 @@ struct PartnerNotificationTests {
         #expect(!leave.contains { if case .connection = $0 { true } else { false } }, "no connected live is left")
     }
 
+    /// The live is a voice live, because its template is 70, the default of `SeatHarness`.
+    ///
     /// Rules: R7.14.
     @Test func `a voice live reports when it gets too many occupied seats to connect, and when it has few enough`() {
         var harness = SeatHarness(SeatHarness.live(seats: 8, mode: .free))
@@ -112,19 +115,5 @@ struct PartnerNotificationTests {
             "the end of the live is another event, which the seat machine does not send")
         var withoutWebhooks = SeatHarness(SeatHarness.live(mode: .free))
         #expect(reportedUsers(withoutWebhooks.call("gina") { .take(seatIndex: 1, caller: $0) }) == [])
-    }
-
-    @Test func `after a restart of presence, the seat machine asks about all occupants and an owner without a seat`() {
-        var harness = SeatHarness(SeatHarness.live(mode: .free))
-        _ = harness.call("gina") { .take(seatIndex: 2, caller: $0) }
-        #expect(
-            harness.handle(.confirmOccupants) == [
-                .audience(AudienceInput(SeatHarness.room, .confirm(user: "gina"))),
-                .audience(AudienceInput(SeatHarness.room, .confirm(user: "olga"))),
-            ])
-        _ = harness.handle(.userGone(user: "olga"))
-        #expect(
-            harness.handle(.confirmOccupants).count == 1,
-            "expected a question about gina only, because presence has already reported that olga is gone")
     }
 }
