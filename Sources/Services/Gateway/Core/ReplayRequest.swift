@@ -96,7 +96,7 @@ package struct ReplayRequest: Hashable, Sendable {
     /// How many times the request counts for its user's limit: once for each 50,000 records that it may have to read.
     ///
     /// The client chooses where the scan of a resume begins, because the token is not signed.
-    package var userCount: Int {
+    package var costForUser: Int {
         let recordCount =
             switch self.target {
             case .items(_, let startOffset):

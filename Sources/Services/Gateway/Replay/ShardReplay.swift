@@ -147,7 +147,7 @@ final class ShardReplay {
         join.client.backlog = Client.Backlog(
             lastProgressAt: self.shard.now, deferredCount: 0, replay: .reading(id.number))
         do throws(ReplyError) {
-            try self.gateway.admission.admit(.replay, of: join.client.userKey, counting: request.userCount)
+            try self.gateway.admission.admit(.replay, of: join.client.userKey, counting: request.costForUser)
         } catch {
             return self.complete(pending, .refused(.tooFrequent), nil)
         }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import GatewayCore
 
-/// The shares of the replay reader that each of several apps gets, and what a request counts for its user.
+/// The shares of the replay reader that each of several apps gets, and how many times a request counts for the limit of
+/// its user.
 @Suite struct ReplayShareTests {
     /// A request of a client of an app that resumes; it reads the offsets of `range`.
     private static func resume(_ range: Range<Int64>, of app: AppID) -> ReplayRequest {
@@ -124,7 +125,7 @@ import Testing
     }
 
     /// Rules: R12.22.
-    @Test func `expired requests of all apps are removed, and leave their share of the queue`() {
+    @Test func `expired requests of all apps are removed, and no longer use their app's share of the queue`() {
         var queue = ReplayQueue(hasSeveralApps: true)
         let half = ReplayLimits.maxQueuedRequests / 2
         for app in ["demo", "other"] as [AppID] {
@@ -142,13 +143,15 @@ import Testing
     @Test(arguments: [
         (Int64(0), 1), (1, 1), (50_000, 1), (50_001, 2), (150_000, 3), (200_000, 4), (Int64.max, 4),
     ])
-    func `a resume counts once for each 50,000 records that it may read`(records: Int64, count: Int) {
-        #expect(Self.resume(0..<records, of: "demo").userCount == count)
+    func `a resume counts once for each 50,000 records that it may read, at least once and at most four times`(
+        records: Int64, count: Int
+    ) {
+        #expect(Self.resume(0..<records, of: "demo").costForUser == count)
     }
 
     /// Rules: R12.22.
-    @Test func `a search for a newcomer counts once`() {
-        #expect(ReplayRequest.search("arena", last: 50, endOffset: 1_000_000).userCount == 1)
-        #expect(ReplayRequest.search("arena", last: 50, endOffset: 1).userCount == 1)
+    @Test func `a search for earlier messages, which are shown to a new viewer, counts once`() {
+        #expect(ReplayRequest.search("arena", last: 50, endOffset: 1_000_000).costForUser == 1)
+        #expect(ReplayRequest.search("arena", last: 50, endOffset: 1).costForUser == 1)
     }
 }
