@@ -19,7 +19,8 @@ final class PartitionHarness {
     /// The owner of the live.
     static let host = UserInfo(userID: "host", userName: "Host")
     static let ending = Ending(
-        reason: .endedByServer, caller: nil, epoch: PartitionHarness.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
+        reason: .endedByServer, caller: nil, epoch: PartitionHarness.epoch,
+        createdAt: Timestamp(milliseconds: 1_000_000),
         endedAt: Timestamp(milliseconds: 1_020_000))
 
     private let redisPort: Int
