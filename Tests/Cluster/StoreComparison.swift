@@ -7,9 +7,7 @@ import LivePlazaKit
 /// `includesMessages`: false for a comparison with a newcomer, who does not get earlier messages.
 func sharedStates(_ plaza: LivePlaza, _ live: String, includesMessages: Bool = true) -> StoreStates {
     var states = StoreStates(plaza, live)
-    states.clearUserSpecificStates()
-    // Between two summaries of the server, each client counts the duration with its own clock.
-    states.summary.summaryData.totalDuration = 0
+    states.clearUserSpecificStates(hasSimulatedTime: false)
     if !includesMessages { states.messages = [] }
     return states
 }

@@ -85,9 +85,7 @@ extension CallScriptSession {
         let newcomer = try await self.enter("newcomer", live)
         func states(_ plaza: LivePlaza) -> StoreStates {
             var states = StoreStates(plaza, live)
-            states.clearUserSpecificStates()
-            // Between two summaries of the server, each client counts the duration with its own clock.
-            if !self.hasSimulatedTime { states.summary.summaryData.totalDuration = 0 }
+            states.clearUserSpecificStates(hasSimulatedTime: self.hasSimulatedTime)
             return states
         }
         func differencesFromNewcomer() -> [String] {

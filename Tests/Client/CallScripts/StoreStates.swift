@@ -32,8 +32,10 @@ package struct StoreStates: Equatable {
     /// Clears the states that may differ between two users of a live, so that they can be compared.
     ///
     /// These are requests that concern this user, states that only hosts read, and the gifts, which a client reads only
-    /// when its app asks for them.
-    package mutating func clearUserSpecificStates() {
+    /// when its app asks for them. Unless the clients have one simulated time, the duration is cleared too: between two
+    /// summaries of the server, each client counts it with its own clock.
+    package mutating func clearUserSpecificStates(hasSimulatedTime: Bool) {
+        if !hasSimulatedTime { self.summary.summaryData.totalDuration = 0 }
         self.guests.applicants = []
         self.guests.invitees = []
         self.guests.candidates = []

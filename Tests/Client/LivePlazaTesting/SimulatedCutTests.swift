@@ -51,12 +51,12 @@ struct SimulatedCutTests {
         var (userSnapshot, witnessSnapshot) = (StoreStates(user, "eve"), StoreStates(witness, "eve"))
         // The order may differ: a message that the user must send again may come after the host's message.
         #expect(userSnapshot.messages.count == 3 && Set(userSnapshot.messages) == ["one", "from the host", "two"])
-        userSnapshot.clearUserSpecificStates()
-        witnessSnapshot.clearUserSpecificStates()
+        userSnapshot.clearUserSpecificStates(hasSimulatedTime: true)
+        witnessSnapshot.clearUserSpecificStates(hasSimulatedTime: true)
         #expect(userSnapshot.differences(from: witnessSnapshot) == [])
         // The newcomer has no messages from before the join, so messages are not compared.
         var newcomerSnapshot = StoreStates(newcomer, "eve")
-        newcomerSnapshot.clearUserSpecificStates()
+        newcomerSnapshot.clearUserSpecificStates(hasSimulatedTime: true)
         (userSnapshot.messages, witnessSnapshot.messages, newcomerSnapshot.messages) = ([], [], [])
         #expect(userSnapshot.differences(from: newcomerSnapshot) == [])
     }
