@@ -229,8 +229,8 @@ extension [Effect] {
     }
 
     /// The result of a co-host request for each live that it names; nil when the call was rejected.
-    var coHostCodes: [ConnectionCode?]? {
-        if case .coHost(let codes)? = self.result { codes.map { ConnectionCode(rawValue: $0.code) } } else { nil }
+    var coHostCodes: [CoHostCode?]? {
+        if case .coHost(let codes)? = self.result { codes.map { CoHostCode(rawValue: $0.code) } } else { nil }
     }
 
     /// The result of a battle request for each live that it names; nil when the call was rejected.

@@ -114,7 +114,7 @@ struct ConnectionMachineTests {
                 ])
 
         // Clients know the results by these numbers; 5 is not used.
-        let codes: [ConnectionCode] = [
+        let codes: [CoHostCode] = [
             .isInviter, .sent, .noSuchLive, .alreadyInvited, .connectedElsewhere, .full, .kindsDiffer,
         ]
         #expect(codes.map(\.rawValue) == [-1, 0, 1, 2, 3, 4, 6])

@@ -39,7 +39,7 @@ struct ConnectionModel: Hashable {
         /// The code of the reply.
         case reply(ReplyCode)
         /// A co-host request that was not rejected: its result for the invitee.
-        case coHost(ConnectionCode)
+        case coHost(CoHostCode)
     }
 
     /// All possible moves with these lives.

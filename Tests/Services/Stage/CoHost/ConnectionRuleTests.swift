@@ -100,7 +100,7 @@ struct ConnectionRuleTests {
         // l0 and l1 connect. With a capacity of 2 the connection is full now, so l1 cannot invite l9.
         _ = self.request(&harness, lives[0], to: lives[1], template: template)
         _ = harness.accept(lives[1], inviter: lives[0])
-        let expectedCode: ConnectionCode = capacity == 2 ? .full : .sent
+        let expectedCode: CoHostCode = capacity == 2 ? .full : .sent
         #expect(harness.request(lives[1], to: lives[9]).coHostCodes == [expectedCode])
         for live in lives[2...8].prefix(capacity - 2) {
             #expect(harness.request(lives[0], to: live).coHostCodes == [.sent])

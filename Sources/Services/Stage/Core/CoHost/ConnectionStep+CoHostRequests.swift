@@ -36,7 +36,7 @@ extension ConnectionStep {
         for target in targets {
             let liveCode = self.codeOfCoHostRequest(to: target, from: inviterID, template: template)
             codes.append(liveCode)
-            guard liveCode.code == ConnectionCode.sent.rawValue else { continue }
+            guard liveCode.code == CoHostCode.sent.rawValue else { continue }
             self.journal[.request(inviter: LiveKey(self.app, inviterID), invitee: target)] = .request(
                 request: CoHostRequest(
                     inviter: inviterID, invitee: target, templateID: template, expiresAt: expiresAt,
@@ -51,7 +51,7 @@ extension ConnectionStep {
         return .coHost(codes: codes)
     }
 
-    /// The result for one target: `sent` if the request can be sent; otherwise the reason why not, as a connection code
+    /// The result for one target: `sent` if the request can be sent; otherwise the reason why not, as a co-host code
     /// and as a reply code.
     private mutating func codeOfCoHostRequest(to target: LiveID, from inviterID: LiveID, template: Int) -> LiveCode {
         // The caller has checked that the inviter is running.
@@ -61,7 +61,7 @@ extension ConnectionStep {
         guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.isVoice != inviter.value.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
         if let connection = invitee.value.connection, connection == inviter.value.connection {
-            // A live in the same connection has no connection code of its own; the reply code gives the reason.
+            // The co-host code does not tell a connected live from an invited one; the reply code does.
             return .coHost(target, .alreadyInvited, .alreadyConnected)
         }
         if invitee.value.incoming != nil { return .coHost(target, .alreadyInvited, .connectionPending) }

@@ -3,11 +3,11 @@ import PlazaModel
 
 /// The result code for each live that a co-host request names (R8.1).
 ///
-/// The codes exist only for these requests. `LiveCode.reason` adds the reply code with which other calls report the
-/// same reason (R8.3).
+/// Only co-host requests use these codes. `LiveCode.reason` adds the reply code with which other calls report the same
+/// reason (R8.3).
 ///
 /// Code 5 (internal error) is not used: when an internal error occurs, the whole request fails.
-enum ConnectionCode: Int {
+enum CoHostCode: Int {
     /// The request names the live that sends it.
     case isInviter = -1
     /// The request was sent to the live.
@@ -24,7 +24,7 @@ enum ConnectionCode: Int {
 
 extension LiveCode {
     /// The code of a co-host request for one live.
-    static func coHost(_ live: LiveID, _ code: ConnectionCode, _ reason: ReplyCode? = nil) -> LiveCode {
+    static func coHost(_ live: LiveID, _ code: CoHostCode, _ reason: ReplyCode? = nil) -> LiveCode {
         LiveCode(live: live, code: code.rawValue, reason: reason)
     }
 }
