@@ -2,23 +2,23 @@
 import MachineKit
 import PlazaModel
 
-/// Lists the open requests of a live for its owner, who may have missed the notices of them (R8.25, R10.21).
+/// Lists the open requests of a live for its owner, who may have missed the notices about them (R8.25, R10.21).
 extension ConnectionStep {
     /// Answers a query, which changes no row; it is `mutating` because the step remembers which rows it has looked up.
     ///
-    /// - Throws: as `ownedLive` does.
+    /// - Throws: when the caller may not act for the live (see `live(_:forOwner:)`).
     mutating func answer(query command: ConnectionCommand, by caller: Caller) throws(ReplyError) -> CallResult {
         switch command {
-        case .openRequests(let live, _): try self.openRequests(of: live, by: caller)
+        case .openRequests(let live, _): try self.openCoHostRequests(of: live, by: caller)
         case .openBattleRequests(let live, _): try self.openBattleRequests(of: live, by: caller)
-        // Never reached: the caller passes only queries.
+        // Never reached: the machine passes only queries.
         default: throw ReplyError(.internalError, "not a query")
         }
     }
 
     /// The open co-host requests that the live has made, oldest first, and the request that the live has received.
-    private mutating func openRequests(of id: LiveID, by caller: Caller) throws(ReplyError) -> CallResult {
-        let live = try self.ownedLive(id, by: caller)
+    private mutating func openCoHostRequests(of id: LiveID, by caller: Caller) throws(ReplyError) -> CallResult {
+        let live = try self.live(id, forOwner: caller)
         var sent: [OpenCoHostRequest] = []
         for invitee in live.value.outgoing {
             if let request = self.coHostRequest(from: id, to: invitee) { sent.append(self.listItem(request)) }
@@ -38,11 +38,12 @@ extension ConnectionStep {
             expiresAt: request.expiresAt, extensionInfo: request.extensionInfo ?? "")
     }
 
-    /// The open battle requests that the live has sent, if it is the inviter, or the one that it has received.
+    /// The live's open battle request: one item for each invitee if the live has sent the request, or one item if the
+    /// live has received it.
     ///
-    /// A live has at most one battle request at a time; the inviter's request has an entry for each invitee.
+    /// A live has at most one battle request at a time.
     private mutating func openBattleRequests(of id: LiveID, by caller: Caller) throws(ReplyError) -> CallResult {
-        let live = try self.ownedLive(id, by: caller)
+        let live = try self.live(id, forOwner: caller)
         var sent: [OpenBattleRequest] = []
         var received: [OpenBattleRequest] = []
         if let battle = self.battle(live.value.battleRequest), battle.isRequested {

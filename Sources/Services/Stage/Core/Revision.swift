@@ -11,6 +11,8 @@ enum Revision {
     private static let revisionsPerOffset: Int64 = 8
 
     /// The revision of a change at `moment`; greater than `previous`, the live's revision before the change.
+    ///
+    /// The first change at an offset gets the first reserved revision of the offset; each further change adds 1.
     static func next(after previous: Int64, at moment: Moment) -> Int64 {
         max(previous.saturatingAdd(1), Self.revisionsPerOffset.saturatingMultiply(moment.offset))
     }

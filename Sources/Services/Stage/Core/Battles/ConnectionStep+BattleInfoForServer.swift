@@ -13,11 +13,12 @@ extension ConnectionStep {
             }
             return .battleInfo(details: battle.details)
         }
-        guard let live, let row = self.live(live) else {
+        guard let live, let storedLive = self.live(live) else {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
-        // The live may show a battle of other lives of its connection. Such a battle is not the live's own.
-        guard let battle = self.battle(row.value.battleRequest ?? row.value.battle),
+        // A battle without a view is requested, and a live has only requests of its own. A battle with a view may
+        // belong to other lives of the connection, if the live only shows it.
+        guard let battle = self.battle(storedLive.value.battleRequest ?? storedLive.value.battle),
             battle.view?.sides.contains(where: { $0.live == live }) ?? true
         else {
             throw ReplyError(.noBattleInRoom, "the live has no battle")

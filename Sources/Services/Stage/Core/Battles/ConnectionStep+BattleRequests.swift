@@ -4,15 +4,15 @@ import PlazaModel
 
 /// Battle requests, until the battle starts or is cancelled (R10.1, R10.3).
 ///
-/// A live takes part in only one battle request or running battle at a time (I14). The request to each invitee ends
-/// exactly once (I13).
+/// A live takes part in only one battle request or running battle at a time (I14, docs/RULES.md). The request to each
+/// invitee ends exactly once (I13).
 extension ConnectionStep {
     /// Requests a battle with those of `targets` that can battle now, and returns a code for each of `targets`.
     mutating func requestBattle(
         from inviterID: LiveID, to targets: [LiveID], durationSeconds: Int64, needResponse: Bool, timeoutSeconds: Int64,
         _ extensionInfo: String, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let inviter = try self.ownedLive(inviterID, by: caller)
+        let inviter = try self.live(inviterID, forOwner: caller)
         guard inviter.value.connection != nil else {
             throw ReplyError(.noSuchConnection, "your live is in no connection; connect with other lives first")
         }
@@ -35,9 +35,9 @@ extension ConnectionStep {
         let expiresAt =
             needResponse ? try RequestParameters.expiry(after: timeoutSeconds, from: self.moment.now) : self.moment.now
         try RequestParameters.check(extraInfo: extensionInfo)
-        // The limiter is stored below, so that only a request with an invitee counts.
+        // The limiter is stored below, because the request counts only if a target can be invited.
         var limiter = inviter.value.battleRequestLimiter
-        if let wait = limiter.admit(at: self.moment.now) {
+        if let wait = limiter.admitOrReturnWait(at: self.moment.now) {
             throw ReplyError(
                 .battleTooFrequent,
                 "a live sends \(RequestRateLimiter.burst) battle requests at once, then one each second",
@@ -85,7 +85,7 @@ extension ConnectionStep {
     /// The result for one target: `sent` if the target can be invited; otherwise the reason why not, as a battle code
     /// and as a reply code.
     private mutating func codeOfBattleRequest(to target: LiveID, from inviterID: LiveID) -> LiveCode {
-        // The inviter has no battle code of its own; the reply code gives the reason.
+        // No battle code stands for the inviter; the reply code gives the reason.
         if target == inviterID { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.connection == nil || invitee.value.connection != self.live(inviterID)?.value.connection {
@@ -108,14 +108,15 @@ extension ConnectionStep {
     mutating func cancelBattle(
         _ id: BattleID, _ live: LiveID, to targets: [LiveID], _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        _ = try self.ownedLive(live, by: caller)
+        _ = try self.live(live, forOwner: caller)
         guard var battle = self.battle(id), battle.view?.ended == nil else {
             throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
         }
         guard battle.isRequested else { throw ReplyError(.notWhileFighting, "the battle has begun") }
         guard battle.inviter == live else { throw ReplyError(.noPermission, "only the inviter may cancel the request") }
-        // The condition removes the invitee, and is false for a target that is not invited.
-        for target in targets where self.removeInvitee(target, &battle) {
+        for target in targets {
+            let wasInvited = self.removeInvitee(target, &battle)
+            if !wasInvited { continue }
             self.notifyOwner(of: target, self.battleRequestCancelled(battle, target))
         }
         self.startOrCancelIfDecided(&battle)
@@ -126,13 +127,13 @@ extension ConnectionStep {
     mutating func answerBattle(
         _ id: BattleID, _ live: LiveID, isAccepted: Bool, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        _ = try self.ownedLive(live, by: caller)
+        _ = try self.live(live, forOwner: caller)
         guard var battle = self.battle(id) else {
             throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
         }
         if battle.view?.ended != nil { throw ReplyError(.battleOver, "the battle is over") }
         guard let index = battle.invitees.firstIndex(where: { $0.live == live && !$0.hasAccepted }) else {
-            // The invitee has accepted already. A repeated acceptance gets a more exact error than a late rejection.
+            // The live is not invited, or has accepted already. Only a repeated acceptance has its own error (R10.8).
             if battle.invitees.contains(where: { $0.live == live }), isAccepted {
                 throw ReplyError(.battlePending, "you have accepted; other lives have not answered yet")
             }
@@ -197,7 +198,7 @@ extension ConnectionStep {
         return true
     }
 
-    /// Starts the battle when all remaining invitees have accepted; cancels it when no invitee remains.
+    /// Starts the battle when all remaining invitees have accepted; cancels it when none remains; else only stores it.
     private mutating func startOrCancelIfDecided(_ battle: inout Battle) {
         if battle.invitees.isEmpty {
             self.updateLive(battle.inviter) { $0.battleRequest = nil }

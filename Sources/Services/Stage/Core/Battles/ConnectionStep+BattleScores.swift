@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// The scores of battles (R10.5, R10.14, R10.16, I14).
+/// The scores of battles (docs/RULES.md: R10.5, R10.14, R10.16, I14).
 extension ConnectionStep {
     /// The maximum score.
     ///

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Starts battles, and ends them when their time is over (R10.5, R10.12, I14).
+/// Starts battles, and ends them when their time is over (docs/RULES.md: R10.5, R10.12, I14).
 extension ConnectionStep {
     /// Starts a requested battle between the inviter and the remaining invitees.
     mutating func start(_ battle: inout Battle) {

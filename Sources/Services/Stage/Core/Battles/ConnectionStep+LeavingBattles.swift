@@ -6,7 +6,7 @@ import PlazaModel
 extension ConnectionStep {
     /// Makes the live leave a running battle; the caller is the live's owner or the app's server.
     mutating func exitBattle(_ id: BattleID, _ live: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
-        _ = try self.ownedLive(live, by: caller)
+        _ = try self.live(live, forOwner: caller)
         guard let battle = self.battle(id) else {
             throw ReplyError(.noSuchBattle, "the battle does not exist or has ended")
         }
@@ -19,7 +19,7 @@ extension ConnectionStep {
         return .done
     }
 
-    /// Makes the live leave its running battle and its open battle request.
+    /// Makes the live leave its running battle or its open battle request, if it has one.
     mutating func leaveBattles(_ id: LiveID) {
         if var requestedBattle = self.battle(self.live(id)?.value.battleRequest) {
             self.leaveRequestedBattle(id, &requestedBattle)

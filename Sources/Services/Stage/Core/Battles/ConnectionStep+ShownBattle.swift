@@ -20,11 +20,11 @@ extension ConnectionStep {
 
     /// Makes the live stop showing its battle, and removes the battle when no live shows it any more.
     mutating func hideBattle(of id: LiveID) {
-        let shownBattle = self.live(id)?.value.battle
-        guard let battle = self.battle(shownBattle), let view = battle.view else { return }
+        let shownBattleID = self.live(id)?.value.battle
+        guard let battle = self.battle(shownBattleID), let view = battle.view else { return }
         // If the battle has ended in this step, the live's seat machine has not received the result yet.
         // `notifySeatMachines` will send the result.
-        if self.battlesEndedInStep.contains(where: { $0.id == battle.id }) { self.resultsForLeavers.append((id, view)) }
+        if self.battlesEndedInStep.contains(where: { $0.id == battle.id }) { self.hiddenResults.append((id, view)) }
         self.updateLive(id) { $0.battle = nil }
         if self.lives(showing: battle).isEmpty { self.setBattle(battle.id, nil) }
     }

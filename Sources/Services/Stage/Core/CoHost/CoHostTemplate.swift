@@ -3,7 +3,7 @@ import PlazaModel
 
 /// The layout templates of connections (R9.8): template 2 for voice; templates 600, 601 and 400 for video.
 enum CoHostTemplate {
-    /// The id of the layout template for the id that a request names.
+    /// The id of the layout template that a connection gets when a request names the template `id`.
     ///
     /// Voice lives have one range of ids, video lives another. 0, and an id within the range that no template has, mean
     /// the default template.
@@ -18,7 +18,7 @@ enum CoHostTemplate {
                     + "\(isVoice ? "voice" : "video") live")
         }
         let kind: SeatTemplate.Kind = isVoice ? .voice : .video
-        // The fallback 0 is not reached, because each kind has a default template.
+        // `?? 0` is not reached: each kind has a default template, which `forConnection(0, of: kind)` returns.
         return (SeatTemplate.forConnection(id, of: kind) ?? SeatTemplate.forConnection(0, of: kind))?.id ?? 0
     }
 

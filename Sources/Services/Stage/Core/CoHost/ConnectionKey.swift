@@ -17,9 +17,7 @@ package struct ConnectionKey: RowKey {
         /// The row of a session's recent calls and their outcomes.
         case idempotencyWindow
 
-        /// The name in the stored key.
-        ///
-        /// Stored names never change, so two of them differ from the names of their cases.
+        /// The name in the stored key; two differ from their cases, because stored names never change.
         fileprivate var storedName: String {
             switch self {
             case .live: "live"
@@ -100,8 +98,8 @@ package struct ConnectionKey: RowKey {
 
 /// One keyed piece of the connection machine's state.
 ///
-/// Large cases are indirect: a copy is only a reference, and a change allocates. Rows are read far more often than
-/// changed.
+/// Large cases are indirect, so that a copy of a row is only a reference. A change allocates, but rows are read far
+/// more often than they are changed.
 package enum ConnectionRow: JournalRow, Codable {
     case live(live: CopyOnWrite<HostedLive>)
     indirect case request(request: CoHostRequest)
@@ -110,14 +108,14 @@ package enum ConnectionRow: JournalRow, Codable {
     case fence(fence: RevocationFence)
     case idempotencyWindow(window: CallWindow)
 
-    /// The names in stored rows; stored names never change, so two of them differ from the names of their cases.
+    /// The names in stored rows; two differ from their cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case live, request, connection, battle
         case fence = "floors"
         case idempotencyWindow = "outcomes"
     }
-    // The compiler finds these two enums by their names: they name the parameters of the cases `fence` and
-    // `idempotencyWindow` in stored rows.
+    // These two enums set the stored names of the parameters of the cases `fence` and `idempotencyWindow`. The compiler
+    // looks for enums with exactly these names.
     private enum FenceCodingKeys: String, CodingKey {
         case fence = "floors"
     }

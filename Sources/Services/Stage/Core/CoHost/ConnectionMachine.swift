@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// Decides which lives are connected (show each other) and which of them are in a battle (a scored contest).
+/// Decides which lives are connected (show each other), and which connected lives are in a battle (a scored contest).
 ///
 /// All inputs of an app are handled in one order. Therefore an input that concerns several lives is one atomic step.
 ///
@@ -46,7 +46,7 @@ package struct ConnectionMachine: Machine {
         // These rows are never due.
         case .live, .connection, .fence: break
         case .idempotencyWindow:
-            // A window that is not there any more has expired, too.
+            // A window whose row is missing counts as expired.
             let isExpired = journal.update(key) { $0.expire(at: moment) } ?? true
             if isExpired { journal[key] = nil }
         // The end of a co-host request changes no stage, so no seat machine is notified.
@@ -88,7 +88,7 @@ package struct ConnectionMachine: Machine {
         step.effects.append(.reply(Reply(to: caller, app: step.app, outcome)))
     }
 
-    /// Decides and answers a call; a repeated call gets the same answer (I15).
+    /// Decides and answers a call; a repeated call gets the same answer (I15, docs/RULES.md).
     private static func answerCall(_ caller: Caller, _ command: ConnectionCommand, in step: inout ConnectionStep) {
         let key = ConnectionKey.idempotencyWindow(step.app, caller.request.session)
         let index = step.journal.index(of: key)
@@ -132,7 +132,7 @@ extension CallWindow {
         case .fresh: nil
         case .repeated(.answered(let outcome, let required)):
             [.reply(Reply(to: caller, app: app, outcome, required: required))]
-        // For such a call another machine sends the reply. This machine answers all its calls, so it records none.
+        // Not reached: this machine answers its calls itself and passes none on to another machine.
         case .repeated(.passedOn): []
         // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
         case .forgotten: [.requestForgotten(caller, app)]

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Co-host requests (R8.1, R8.6).
 ///
-/// Each request ends exactly once (I13), because `endCoHostRequest` removes it and returns it only once.
+/// Each request ends exactly once (I13, docs/RULES.md), because `endCoHostRequest` removes it and returns it only once.
 ///
 /// A voice live is crowded if more of its seats are occupied than a connection can show.
 extension ConnectionStep {
@@ -13,7 +13,7 @@ extension ConnectionStep {
         from inviterID: LiveID, to targets: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64,
         _ extensionInfo: String, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let inviter = try self.ownedLive(inviterID, by: caller)
+        let inviter = try self.live(inviterID, forOwner: caller)
         guard (1...Limits.coHostTargets).contains(targets.count) else {
             throw ReplyError(
                 .badParameter, "to names \(targets.count) lives; 1 to \(Limits.coHostTargets) are possible")
@@ -23,14 +23,13 @@ extension ConnectionStep {
         try RequestParameters.check(extraInfo: extensionInfo)
         if inviter.value.isCrowded { throw Self.crowdedError("your live") }
         var limiter = inviter.value.coHostRequestLimiter
-        // `admit` returns how long the live must wait; nil if it may send now.
-        if let wait = limiter.admit(at: self.moment.now) {
+        if let wait = limiter.admitOrReturnWait(at: self.moment.now) {
             throw ReplyError(
                 .connectionTooFrequent,
                 "a live sends \(RequestRateLimiter.burst) co-host requests at once, then one each second",
                 retryAfter: wait.count)
         }
-        // The request counts for the limiter even if no target can be invited.
+        // The call counts for the limiter even if no target can be invited.
         self.updateLive(inviterID) { $0.coHostRequestLimiter = limiter }
         var codes: [LiveCode] = []
         for target in targets {
@@ -90,7 +89,7 @@ extension ConnectionStep {
     mutating func cancelCoHostRequests(
         from inviterID: LiveID, to targets: [LiveID], _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let inviter = try self.ownedLive(inviterID, by: caller)
+        let inviter = try self.live(inviterID, forOwner: caller)
         guard targets.contains(where: inviter.value.outgoing.contains) else {
             throw ReplyError(.noSuchConnection, "you have no open request to any of these lives")
         }
@@ -104,7 +103,7 @@ extension ConnectionStep {
     mutating func acceptCoHostRequest(
         _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let invitee = try self.ownedLive(id, by: caller)
+        let invitee = try self.live(id, forOwner: caller)
         guard let request = self.coHostRequest(from: inviterID, to: id), let inviter = self.live(inviterID) else {
             if let connection = invitee.value.connection, self.live(inviterID)?.value.connection == connection {
                 throw ReplyError(.alreadyConnected, "the lives are connected")
@@ -134,7 +133,7 @@ extension ConnectionStep {
     mutating func rejectCoHostRequest(
         _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        _ = try self.ownedLive(id, by: caller)
+        _ = try self.live(id, forOwner: caller)
         guard self.endCoHostRequest(from: inviterID, to: id) != nil else {
             throw ReplyError(.noSuchConnection, "the live has no open request to you")
         }

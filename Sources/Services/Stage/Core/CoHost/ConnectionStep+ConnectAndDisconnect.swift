@@ -2,11 +2,11 @@
 import MachineKit
 import PlazaModel
 
-/// Connects lives and disconnects them (R8.7, R8.9, R8.14, I12).
+/// Connects lives and disconnects them (docs/RULES.md: R8.7, R8.9, R8.14, I12).
 extension ConnectionStep {
     /// Makes the live leave its connection; the caller is the live's owner or the app's server.
     mutating func exitConnection(_ id: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
-        guard try self.ownedLive(id, by: caller).value.connection != nil else {
+        guard try self.live(id, forOwner: caller).value.connection != nil else {
             throw ReplyError(.noSuchConnection, "the live is in no connection")
         }
         self.disconnect(id)

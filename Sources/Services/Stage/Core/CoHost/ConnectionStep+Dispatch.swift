@@ -4,10 +4,9 @@ import PlazaModel
 
 /// Passes each command to the function that handles it.
 extension ConnectionStep {
-    /// Decides a call that is recorded in the idempotency window.
+    /// Decides a call other than the queries `openRequests` and `openBattleRequests` (see `answer(query:by:)`).
     ///
-    /// That is each call but `openRequests` and `openBattleRequests`, which `answer(query:by:)` answers. `handleFact`
-    /// handles the commands without a caller.
+    /// `handleFact` handles the commands without a caller.
     mutating func decide(_ command: ConnectionCommand, for caller: Caller) throws(ReplyError) -> CallResult {
         switch command {
         case .request(let from, let to, let template, let timeout, let extensionInfo, _):
@@ -49,8 +48,8 @@ extension ConnectionStep {
         case .userBack(let id, let user), .profile(let id, let user): self.updateOwnerProfile(id, user)
         case .rights(let id, let admins): self.updateLive(id) { $0.admins = admins }
         case .seatsChanged(let id, let seats): self.updateSeats(id, seats)
-        // After a loss of the presence data in Redis, this machine asks presence whether the owner is still in the
-        // live.
+        // Presence (the machine that knows who is in a live) has lost its data in Redis. Therefore this machine asks
+        // presence whether the owner is still in the live.
         case .confirmOwner(let id):
             guard let live = self.live(id) else { return }
             // A live without connection and requests has nothing to end if its owner is gone.

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Handles lives that open or end, and lives whose owner has left (R8.19 to R8.21).
 extension ConnectionStep {
-    /// Stores a live that has opened; an earlier live with the same id that is still stored is withdrawn first.
+    /// Stores a live that has opened; an earlier live with the same id first leaves its connection and requests.
     mutating func openLive(_ id: LiveID, owner: UserInfo, isVoice: Bool) {
         if let storedLive = self.live(id) {
             // The same opening may arrive twice; the second one changes nothing.
@@ -18,9 +18,9 @@ extension ConnectionStep {
         self.journal[.fence(LiveKey(self.app, id))] = nil
     }
 
-    /// Removes an ended live from its battle and connection, then passes the end on to its seat machine (R8.21).
+    /// Removes an ended live from its battle and connection, then passes the end on to the seat machine (R8.21).
     ///
-    /// The end is passed on even when this machine has no such live.
+    /// The end is passed on even when this machine does not know the live.
     mutating func endLive(_ id: LiveID, _ ending: Ending) {
         if self.live(id) != nil {
             self.leaveConnection(id)

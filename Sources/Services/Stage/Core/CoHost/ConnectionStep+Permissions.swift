@@ -4,10 +4,10 @@ import PlazaModel
 
 /// Decides who may act for a live in connections and battles (R8.22, R15.8).
 extension ConnectionStep {
-    /// The live that `caller` acts for.
+    /// The live `id`, if `caller` may act for it as its owner; the app's server may act for every live.
     ///
     /// - Throws: when the live is not running, or the caller was kicked from it or is not its owner.
-    mutating func ownedLive(_ id: LiveID, by caller: Caller) throws(ReplyError) -> CopyOnWrite<HostedLive> {
+    mutating func live(_ id: LiveID, forOwner caller: Caller) throws(ReplyError) -> CopyOnWrite<HostedLive> {
         guard let live = self.live(id) else {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
@@ -23,14 +23,14 @@ extension ConnectionStep {
         return live
     }
 
-    /// The live that `caller` acts for, as its owner or an admin.
+    /// The live `id`, if `caller` may act for it as a host: the owner, an admin or the app's server.
     ///
-    /// - Throws: as `ownedLive` does.
-    mutating func hostedLive(_ id: LiveID, by caller: Caller) throws(ReplyError) -> CopyOnWrite<HostedLive> {
+    /// - Throws: as `live(_:forOwner:)` does, but not for an admin.
+    mutating func live(_ id: LiveID, forHost caller: Caller) throws(ReplyError) -> CopyOnWrite<HostedLive> {
         do throws(ReplyError) {
-            return try self.ownedLive(id, by: caller)
+            return try self.live(id, forOwner: caller)
         } catch {
-            // An admin may act although it is not the owner. All other errors apply to admins too.
+            // Only the error `needsOwner` does not apply to admins.
             guard error.code == .needsOwner, let live = self.live(id), live.value.admins.contains(caller.userID) else {
                 throw error.code == .needsOwner
                     ? ReplyError(.needsOwnerOrAdmin, "only the owner and admins may do this") : error

@@ -2,13 +2,13 @@
 import MachineKit
 import PlazaModel
 
-/// Lets a host mute the sound of another live of the connection for the viewers of its own live (R8.13).
+/// Lets a host mute another live of the connection; only the viewers of the host's own live hear the change (R8.13).
 extension ConnectionStep {
-    /// Mutes or unmutes the live `target` for the viewers of the live `id`; `target` is not notified (R8.13).
+    /// Mutes or unmutes the live `target` for the viewers of the live `id`; `target` is not notified.
     mutating func muteRemote(
         _ id: LiveID, _ target: LiveID, _ isMuted: Bool, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let live = try self.hostedLive(id, by: caller)
+        let live = try self.live(id, forHost: caller)
         guard let connection = live.value.connection, target != id, self.live(target)?.value.connection == connection
         else {
             throw ReplyError(.noSuchConnection, "the live to mute is not connected with this one")

@@ -13,22 +13,22 @@ struct ConnectionStep {
     private let policies: Policies
     var journal = Journal<ConnectionKey, ConnectionRow>()
     var effects: [Effect] = []
-    /// The indices of the rows that this step has looked up; a step reads few rows, but reads them often.
-    private var rowIndices: [RowIndex] = []
+    /// The rows that this step has looked up in the journal; a step uses few rows, but each of them often.
+    private var foundRows: [FoundRow] = []
     /// Lives whose seat machines must be notified, in the order in which they first changed.
     private var changedLives: [ChangedLive] = []
     /// The battles that ended in this step, with their results.
     var battlesEndedInStep: [BattleView] = []
-    /// The lives that stopped showing a battle in the same step in which it ended, each with the ended battle.
+    /// The battles that ended in this step and that a live has stopped showing since, each with that live.
     ///
-    /// `notifySeatMachines` sends the result to these lives, because they no longer show the battle.
-    var resultsForLeavers: [(live: LiveID, battle: BattleView)] = []
+    /// The row of such a live no longer names the battle, so `notifySeatMachines` finds the result here.
+    var hiddenResults: [(live: LiveID, battle: BattleView)] = []
 
-    /// A row with its index in the journal.
-    private struct RowIndex {
+    /// Where the journal has the row with this kind and name.
+    private struct FoundRow {
         let kind: ConnectionKey.Kind
         let name: String
-        let index: Int
+        let journalIndex: Int
     }
 
     /// A live whose seat machine must be notified, with the events that changed the live.
@@ -42,7 +42,7 @@ struct ConnectionStep {
         self.moment = moment
         self.policies = policies
         // Few steps look up more than four rows.
-        self.rowIndices.reserveCapacity(4)
+        self.foundRows.reserveCapacity(4)
     }
 
     var policy: AppPolicy { self.policies[self.app] }
@@ -51,7 +51,7 @@ struct ConnectionStep {
 
     /// The live, if it is running.
     ///
-    /// Like most look-ups of a step it is mutating, because it stores the row's index.
+    /// Like most look-ups of a step it is mutating, because it stores where the row is.
     mutating func live(_ id: LiveID) -> CopyOnWrite<HostedLive>? {
         if case .live(let live)? = self.row(.live, id.text) { live } else { nil }
     }
@@ -61,8 +61,9 @@ struct ConnectionStep {
     /// - Returns: what `change` returns, or nil when there is no such live.
     @discardableResult
     mutating func updateLive<R>(_ id: LiveID, _ change: (inout HostedLive) -> R) -> R? {
-        guard let index = self.rowIndex(.live, id.text) else { return nil }
-        // `?? nil` flattens the double Optional: the row may have been removed, and `changeLive` expects a live in it.
+        guard let index = self.journalIndex(.live, id.text) else { return nil }
+        // `?? nil` flattens the double Optional: `update` returns nil if this step has removed the row, and
+        // `changeLive` returns nil if the row is not that of a live.
         return self.journal.update(at: index) { row in row.changeLive(change) } ?? nil
     }
 
@@ -96,24 +97,26 @@ struct ConnectionStep {
 
     /// The row of this app with this kind and name; nil when there is none.
     private mutating func row(_ kind: ConnectionKey.Kind, _ name: String) -> ConnectionRow? {
-        guard let index = self.rowIndex(kind, name) else { return nil }
+        guard let index = self.journalIndex(kind, name) else { return nil }
         return self.journal.row(at: index)
     }
 
     /// The index of a row in the journal, if the row exists or existed earlier in this step.
-    private mutating func rowIndex(_ kind: ConnectionKey.Kind, _ name: String) -> Int? {
-        for position in self.rowIndices.indices
-        where self.rowIndices[position].kind == kind && self.rowIndices[position].name == name {
-            return self.rowIndices[position].index
+    private mutating func journalIndex(_ kind: ConnectionKey.Kind, _ name: String) -> Int? {
+        for position in self.foundRows.indices
+        where self.foundRows[position].kind == kind && self.foundRows[position].name == name {
+            return self.foundRows[position].journalIndex
         }
         guard let index = self.journal.index(of: ConnectionKey(kind, self.app, name)) else { return nil }
-        self.rowIndices.append(RowIndex(kind: kind, name: name, index: index))
+        self.foundRows.append(FoundRow(kind: kind, name: name, journalIndex: index))
         return index
     }
 
-    /// Writes a row; an existing row is not compared with the new one, because the two most likely differ.
+    /// Stores a row; nil removes it.
     private mutating func setRow(_ kind: ConnectionKey.Kind, _ name: String, _ row: ConnectionRow?) {
-        if let row, let index = self.rowIndex(kind, name), self.journal.update(at: index, { $0 = row }) != nil {
+        // An existing row is replaced by `update`. The subscript would first compare it with the new row, which is a
+        // waste, because the two most likely differ.
+        if let row, let index = self.journalIndex(kind, name), self.journal.update(at: index, { $0 = row }) != nil {
             return
         }
         self.journal[ConnectionKey(kind, self.app, name)] = row
@@ -133,8 +136,9 @@ struct ConnectionStep {
     mutating func member(_ id: LiveID) -> ConnectionMember {
         let connectionID = self.connectionID(of: id)
         if let member = self.connection(connectionID)?.members.first(where: { $0.live == id }) { return member }
-        return ConnectionMember(
-            live: id, host: self.live(id)?.value.owner ?? UserInfo(userID: ""), joinedAt: self.moment.now)
+        // The empty host is not reached: a live leaves all connections, requests and battles before its row is removed.
+        let host = self.live(id)?.value.owner ?? UserInfo(userID: "")
+        return ConnectionMember(live: id, host: host, joinedAt: self.moment.now)
     }
 
     // MARK: - Notifications
@@ -150,7 +154,7 @@ struct ConnectionStep {
         self.changedLives.append(ChangedLive(live: live, events: events))
     }
 
-    /// Sends the seat machine of each changed live the live's connection and battle, and the events that changed them.
+    /// Sends the connection and the battle of each changed live, with the events of the change, to its seat machine.
     ///
     /// Afterwards no live counts as changed, so a second call in the same step sends only later changes.
     mutating func notifySeatMachines() {
@@ -167,7 +171,7 @@ struct ConnectionStep {
             // Nil means that the live is no longer running, so it has no stage.
             guard let revision else { continue }
             let shownBattleID = self.live(id)?.value.battle
-            let battle = self.battle(shownBattleID)?.view ?? self.resultsForLeavers.first { $0.live == id }?.battle
+            let battle = self.battle(shownBattleID)?.view ?? self.hiddenResults.first { $0.live == id }?.battle
             let view = self.connectionView(for: id)
             if let view, cachedBattles?.connection != view.id { cachedBattles = (view.id, self.battles(of: view)) }
             // The battles that other lives of the connection show.
@@ -183,7 +187,7 @@ struct ConnectionStep {
             self.effects.append(.seat(SeatInput(LiveKey(self.app, id), command)))
         }
         self.changedLives = []
-        self.resultsForLeavers = []
+        self.hiddenResults = []
     }
 
     /// Sends a notice to the owner of the live.

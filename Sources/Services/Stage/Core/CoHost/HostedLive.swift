@@ -29,7 +29,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
     /// The members of the connection that this live has muted.
     package var muted: [LiveID] = []
     /// Whether the live has a revocation fence: the lowest tickets (proofs of a join) that kicked users may still use
-    /// (I6).
+    /// (I6, docs/RULES.md).
     ///
     /// If false, calls need not read the fence.
     package var hasRevocations = false

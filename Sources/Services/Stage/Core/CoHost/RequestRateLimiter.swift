@@ -21,7 +21,7 @@ package struct RequestRateLimiter: Equatable, Sendable, Codable {
     /// Admits and counts a request at `now`, unless it exceeds the rate.
     ///
     /// - Returns: nil when the request is admitted; otherwise the time until the next request is allowed.
-    mutating func admit(at now: Timestamp) -> Milliseconds? {
+    mutating func admitOrReturnWait(at now: Timestamp) -> Milliseconds? {
         // Each admitted request delays the full burst by one interval; the delay may be at most `burst` intervals.
         let delayedRefill = max(self.refilledAt, now) + Self.interval
         let wait = (delayedRefill - now).count - Self.burst * Self.interval.count

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// A seat with its frame in the layout.
+/// A seat of the layout, with the number of its frame.
 private struct PlacedSeat {
     /// The index of the seat's frame in `TemplateFrames.frames`.
     var frameIndex: Int
@@ -22,8 +22,8 @@ extension StageLayout {
         guard let connection, connection.members.count > 1,
             let connectionTemplate = SeatTemplate.forConnection(connection.templateID, of: template.kind)
         else { return StageLayout(live, seats, template) }
-        let stages = Self.stages(live, seats, connection)
-        let placedSeats = connectionTemplate.shape == .voiceGroups ? Self.groups(stages) : Self.hostsFirst(stages)
+        let lives = Self.connectedLives(live, seats, connection)
+        let placedSeats = connectionTemplate.shape == .voiceGroups ? Self.groups(lives) : Self.hostsFirst(lives)
         return StageLayout(connectionTemplate, placedSeats)
     }
 
@@ -65,7 +65,7 @@ extension StageLayout {
     }
 
     /// The connected lives with their seats: `live` first, then the others in the order in which they joined.
-    private static func stages(
+    private static func connectedLives(
         _ live: LiveID, _ seats: [Seat], _ connection: ConnectionView
     ) -> [(live: LiveID, seats: [Seat])] {
         [(live, seats)]
@@ -78,10 +78,10 @@ extension StageLayout {
 
     /// The placed seats of all occupants: first the occupant of the lowest occupied seat of each live, which is usually
     /// its host, then all others.
-    private static func hostsFirst(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
+    private static func hostsFirst(_ lives: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
         var firstSeats: [PlacedSeat] = []
         var otherSeats: [PlacedSeat] = []
-        for (live, seats) in stages {
+        for (live, seats) in lives {
             let occupiedSeats = seats.compactMap { seat in
                 seat.occupant.map {
                     // The frame index is set below, when the order is known.
@@ -100,11 +100,11 @@ extension StageLayout {
     ///
     /// The frame index is computed from the seat's position in the list, because the seat index that another live
     /// reports may be any number.
-    private static func groups(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
-        stages.enumerated().flatMap { groupIndex, stage in
-            stage.seats.prefix(TemplateFrames.framesPerGroup).enumerated().map { position, seat in
+    private static func groups(_ lives: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
+        lives.enumerated().flatMap { groupIndex, member in
+            member.seats.prefix(TemplateFrames.framesPerGroup).enumerated().map { position, seat in
                 PlacedSeat(
-                    frameIndex: groupIndex * TemplateFrames.framesPerGroup + position, live: stage.live,
+                    frameIndex: groupIndex * TemplateFrames.framesPerGroup + position, live: member.live,
                     seatIndex: seat.index, userID: seat.occupant?.user.userID ?? "")
             }
         }

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// The last calls of one session in a live: their outcomes, and the number of calls in the current second.
 package struct SeatCallHistory: Equatable, Sendable {
-    /// The outcomes of the calls, for retries (I15).
+    /// The outcomes of the calls, for retries (I15, docs/RULES.md).
     package private(set) var window: IdempotencyWindow<SeatOutcomes>
     /// The clock second in which the last call was decided, in seconds since 1970.
     private var second: Int64 = 0
@@ -53,7 +53,7 @@ extension SeatCallHistory: Codable {
         case callsInSecond
     }
 
-    /// An outcome as it is encoded in the row.
+    /// The outcome of the call `counter`, as it is encoded in the row.
     private struct RowEntry: Codable {
         var counter: Int64
         var result: SeatOutcome.Result
@@ -94,7 +94,7 @@ extension SeatCallHistory: Codable {
 }
 
 extension Journal where Key == SeatKey, Row == SeatRow {
-    /// Looks the call up in the call history in the row at `index`; `index` is nil if the session has no row yet.
+    /// Looks up the caller's call in the call history at `index`, which is nil if the session has no row yet.
     ///
     /// - Throws: `tooFrequent` when the call is new and exceeds the rate limit.
     func lookup(
@@ -108,7 +108,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
         return result
     }
 
-    /// Records the outcome of a call in the row `key` at `index`; `index` is nil if the session has no row yet.
+    /// Records the outcome of a call in the row `key`, whose index is nil if the session has no row yet.
     mutating func record(_ outcome: SeatOutcome, of caller: Caller, _ key: SeatKey, at index: Int?, _ moment: Moment) {
         let counter = caller.counter
         if let index {

@@ -75,14 +75,14 @@ package enum SeatRow: JournalRow, Codable {
     case fence(fence: RevocationFence)
     case callHistory(history: SeatCallHistory)
 
-    /// The names in stored rows; two differ from the cases, because stored names never change.
+    /// The names in stored rows; two differ from their cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case stage, requests
         case fence = "floors"
         case callHistory = "outcomes"
     }
-    // The compiler finds these two enums by their names: they name the parameters of the cases `fence` and
-    // `callHistory` in stored rows.
+    // These two enums set the stored names of the parameters of the cases `fence` and `callHistory`. The compiler looks
+    // for enums with exactly these names.
     private enum FenceCodingKeys: String, CodingKey {
         case fence = "floors"
     }

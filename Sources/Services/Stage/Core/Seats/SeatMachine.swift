@@ -8,7 +8,8 @@ package import PlazaModel
 /// Rows of a live: the stage, its open requests, the revocation fence (the lowest tickets that kicked users may still
 /// use), and each session's call history.
 ///
-/// No call is executed twice (I15), each request ends once (I13), and each user has at most one seat (I11).
+/// No call is executed twice (I15, docs/RULES.md), each request ends once (I13), and each user has at most one seat
+/// (I11).
 package struct SeatMachine: Machine {
     package typealias Input = SeatInput
     package typealias Key = SeatKey
@@ -72,7 +73,7 @@ package struct SeatMachine: Machine {
                 journal[key] = nil
                 return
             }
-            // The step appends to `effects` without a copy: the two arrays are exchanged here and exchanged back below.
+            // The step appends to `effects` without a copy: the arrays are exchanged here, and back again below.
             swap(&step.effects, &effects)
             // Viewers do not see open requests, so nothing is published.
             step.expireRequests()
@@ -96,8 +97,8 @@ package struct SeatMachine: Machine {
         do throws(ReplyError) {
             switch try journal.lookup(caller, at: index, moment.now) {
             case .repeated(let outcome):
-                // A call that was passed on to presence has no reply yet. It is processed again, because either the
-                // client has repeated it or presence has just returned it.
+                // A call that was passed on to presence (the machine that knows who is in the live) has no reply yet.
+                // It is processed again, because the client has repeated it or presence has just returned it.
                 if let reply = outcome.reply(to: caller, input.key) { return effects.append(reply) }
             case .fresh where !input.command.isReturnedByPresence: break
             // A forgotten call is rejected, because nobody can tell whether it was applied: the window has dropped its
@@ -136,7 +137,7 @@ package struct SeatMachine: Machine {
         if let reply = outcome.reply(to: caller, input.key) { effects.append(reply) }
     }
 
-    /// Throws if the caller has not joined the live, or was kicked after joining (I6).
+    /// Rejects a caller who has not joined the live, or was kicked after joining (I6).
     private func requireMember(
         _ caller: Caller, of stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
     ) throws(ReplyError) {
@@ -191,7 +192,7 @@ package struct SeatMachine: Machine {
                 journal[.stage(input.key)] = .stage(stage: CopyOnWrite(stage))
             }
         case .ended(let ending):
-            // The end of an earlier live with the same id does not clear the stage of the present one.
+            // The end of an earlier live with the same id must not clear the stage of the present live.
             if var step = SeatStep(input.key, moment, journal), step.stage.epoch <= ending.epoch {
                 swap(&step.effects, &effects)
                 // A feed item that still waits for `itemInterval` is published before the end.
@@ -201,7 +202,7 @@ package struct SeatMachine: Machine {
                 step.store(in: &journal)
                 swap(&step.effects, &effects)
             }
-            // The end is passed on to presence even when this machine has no stage of the live (R18.3).
+            // The end is passed on to presence, the next machine, even when this machine has no stage (R18.3).
             effects.append(.audience(AudienceInput(input.key, .ended(epoch: ending.epoch, ending: ending))))
         default:
             guard var step = SeatStep(input.key, moment, journal) else { return }

@@ -6,14 +6,14 @@ package import PlazaModel
 package struct SeatOutcome: Equatable, Sendable {
     /// The result of a call.
     package enum Result: Equatable, Sendable, Codable {
-        /// The call was passed on to presence, which answers it or returns it.
+        /// The call was passed on to presence, which rejects it or returns it to this machine.
         case passedOn
         case done
         /// The caller got the seat `index`; nil means that the caller made an application instead.
         case seat(index: Int?)
         case rejected(error: ReplyError)
 
-        /// The names in rows, which older releases read.
+        /// The names in stored rows; one differs from its case, because stored names never change.
         private enum CodingKeys: String, CodingKey {
             case passedOn
             case done
@@ -41,7 +41,7 @@ package struct SeatOutcome: Equatable, Sendable {
     }
 }
 
-/// The outcomes of one session's seat calls, for its idempotency window (I15).
+/// The outcomes of one session's seat calls, for its idempotency window (I15, docs/RULES.md).
 ///
 /// The journal copies the outcomes for undo at each call. Therefore the entries are plain numbers, and the few errors
 /// of rejected calls are stored apart from them.
@@ -101,13 +101,13 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
     }
 
     package mutating func append(_ outcome: SeatOutcome, of counter: Int64) {
-        self.entries.append(self.entry(of: outcome, counter))
+        self.entries.append(self.makeEntry(of: outcome, counter))
     }
 
     package mutating func replace(at index: Int, with outcome: SeatOutcome) {
         let counter = self.entries[index].counter
         self.removeError(of: counter)
-        self.entries[index] = self.entry(of: outcome, counter)
+        self.entries[index] = self.makeEntry(of: outcome, counter)
     }
 
     package mutating func replaceOldest(with outcome: SeatOutcome, of counter: Int64) -> Int64 {
@@ -125,8 +125,8 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
         return self.entries.map(\.counter).max()
     }
 
-    /// The entry for an outcome; stores the error of a rejected call in `rejectedCalls`.
-    private mutating func entry(of outcome: SeatOutcome, _ counter: Int64) -> Entry {
+    /// Makes the entry for an outcome, and stores the error of a rejected call in `rejectedCalls`.
+    private mutating func makeEntry(of outcome: SeatOutcome, _ counter: Int64) -> Entry {
         let result: Entry.Result
         switch outcome.result {
         case .passedOn: result = .passedOn

@@ -4,8 +4,8 @@ package import PlazaModel
 
 /// An open request about a seat: an application of a guest, or an invitation by a host.
 ///
-/// A request ends exactly once (I13): it is accepted, rejected or cancelled, it times out, or it becomes void because
-/// the guest has taken a seat or left the live.
+/// A request ends exactly once (I13, docs/RULES.md): it is accepted, rejected or cancelled, it times out, or it becomes
+/// void because the guest has taken a seat, the guest or the inviting host has left the live, or the live has ended.
 package struct SeatRequest: Equatable, Sendable, Codable {
     /// Whether the guest or a host made the request.
     package enum Kind: Equatable, Sendable, Codable {
@@ -32,7 +32,7 @@ package struct SeatRequest: Equatable, Sendable, Codable {
 
 /// The open requests of one live, or one page of them, in the order in which they were made.
 ///
-/// A live has at most `Limits.openSeatRequests` of them.
+/// A live has at most `Limits.openSeatRequests` open requests.
 package struct SeatRequests: Equatable, Sendable, Codable {
     /// The open requests, oldest first.
     package private(set) var open: [SeatRequest] = []

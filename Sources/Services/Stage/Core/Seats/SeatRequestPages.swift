@@ -17,7 +17,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
     func requests(_ live: LiveKey) -> SeatRequests {
         guard let firstPage = self.page(live, 0) else { return SeatRequests() }
         guard let pageCount = firstPage.pageCount else { return firstPage }
-        // A damaged row may contain any number.
+        // The limits are for a damaged row, which may contain any number.
         let otherPages = 1..<max(1, min(pageCount, SeatRequests.maxPageCount))
         return SeatRequests(firstPage.open + otherPages.flatMap { self.page(live, $0)?.open ?? [] })
     }

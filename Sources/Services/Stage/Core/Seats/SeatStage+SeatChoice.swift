@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// Chooses the seat that a user gets: free, unlocked, and not reserved for the owner (R6.4, R6.6).
+/// Chooses the seat that a user gets: free, unlocked, and not reserved for another user (R6.4, R6.6).
 extension SeatStage {
     /// The seat index with which a request asks for any free seat.
     static let anySeat = -1
@@ -12,7 +12,7 @@ extension SeatStage {
     }
 
     /// Whether `user` is the owner and has to sit on seat 0, because seat 0 is reserved for the owner.
-    func isOwnerBoundToSeatZero(_ user: UserID) -> Bool { self.keepsOwner && user == self.owner.userID }
+    func isBoundToSeatZero(_ user: UserID) -> Bool { self.keepsOwner && user == self.owner.userID }
 
     /// The seat that `user` gets for a request of seat `index`; `anySeat` requests the lowest free and unlocked seat.
     ///
@@ -32,7 +32,7 @@ extension SeatStage {
             throw ReplyError(.seatLimit, "no seat is free: all empty seats are locked or reserved for the owner")
         }
         try self.requireSeat(index)
-        if index != 0, self.isOwnerBoundToSeatZero(user) {
+        if index != 0, self.isBoundToSeatZero(user) {
             throw ReplyError(.noPermission, "the live keeps its owner on seat 0")
         }
         if self.seats[index].isLocked { throw ReplyError(.seatLocked, "seat \(index) is locked") }

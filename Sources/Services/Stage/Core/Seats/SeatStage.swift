@@ -67,7 +67,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.isOwnerIn = info.status != .scheduled
         self.seats = []
         self.connectionRevision = .min
-        // `applyInfo` sets the template and creates the seats; a new stage has no occupied seats that it could return.
+        // All properties had to be set before this call. It replaces some of these values, and creates the seats. Its
+        // result, the occupied seats that no longer exist, is empty for a new stage.
         _ = self.applyInfo(info)
     }
 
@@ -129,7 +130,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.seats[index].occupant = occupant
     }
 
-    /// Sets or removes a host's lock on a device of a seated user; the caller must call `applyLocks` afterwards.
+    /// Sets or removes a host's lock on a device of a user; for a user who stays seated, call `applyLocks` afterwards.
     mutating func setUserLock(on device: Device, of user: UserID, isLocked: Bool) {
         self.closedDevices.set(device, of: user, isClosed: isLocked)
     }

@@ -2,7 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// Handles reports of presence about users who leave the live, return to it or change their profile (R2.12, R3.29).
+/// Handles what presence (the machine that knows who is in the live) reports: users who leave, return, or change their
+/// profile (R2.12, R3.29).
 extension SeatStep {
     /// Removes a user who has left the live from its seat, and ends the user's requests.
     mutating func removeUser(_ user: UserID) {

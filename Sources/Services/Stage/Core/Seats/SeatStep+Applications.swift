@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Applications for a seat (R6.1, R6.8, R6.13).
 ///
-/// Each application ends exactly once (I13), because whatever ends an application removes it at the same time.
+/// Each application ends exactly once (I13, docs/RULES.md), because whatever ends an application also removes it.
 extension SeatStep {
     /// Makes an application for a seat, or gives the caller the seat at once if users of the live may take free seats.
     ///

@@ -47,18 +47,18 @@ extension SeatStep {
         case .userGone(let user): self.removeUser(user)
         case .userBack(let user): self.handleUserReturn(user)
         case .profile(let user): self.updateProfile(user)
-        // After a loss of the presence data in Redis, this machine asks presence which of these users are still in the
-        // live.
+        // Presence (the machine that knows who is in the live) has lost its data in Redis. Therefore this machine asks
+        // presence about each user who counts as present here: the occupants of the seats, and the owner.
         case .confirmOccupants:
             let owner = self.stage.owner.userID
             let seatedUsers = self.stage.seats.compactMap { $0.occupant?.user.userID }
-            // Presence must confirm `isOwnerIn` even when the owner has no seat.
-            let isUnseatedOwnerIn = self.stage.isOwnerIn && !seatedUsers.contains(owner)
-            for user in isUnseatedOwnerIn ? seatedUsers + [owner] : seatedUsers {
+            // An owner without a seat counts as present by `isOwnerIn`.
+            let hasUnseatedOwner = self.stage.isOwnerIn && !seatedUsers.contains(owner)
+            for user in hasUnseatedOwner ? seatedUsers + [owner] : seatedUsers {
                 self.effects.append(.audience(AudienceInput(self.stage.key, .confirm(user: user))))
             }
         case .connection(let view, let battle, let revision, let events, let otherBattles):
-            // A report that is older than the last one, or a copy of it, is ignored.
+            // A report is ignored if it is older than the last report, or repeats it.
             guard revision > self.stage.connectionRevision else { return }
             self.stage.connectionRevision = revision
             self.stage.connection = view

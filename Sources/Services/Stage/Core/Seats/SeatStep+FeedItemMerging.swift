@@ -13,7 +13,7 @@ extension SeatStep {
     mutating func publishItem(of record: StageRecord, interval: Milliseconds) {
         let events = self.stage.unpublishedEvents.map { $0 + self.events } ?? self.events
         let isTooEarly = self.stage.itemPublishedAt.map { self.moment.now < $0 + interval } ?? false
-        if isTooEarly, events.count < SeatStage.eventsPerItem, !self.events.contains(where: \.isUrgent) {
+        if isTooEarly, events.count < SeatStage.undelayedEventCount, !self.events.contains(where: \.isUrgent) {
             self.stage.unpublishedEvents = events
         } else {
             self.effects.append(self.stage.makeItem(of: record, events, at: self.moment.now))
@@ -22,10 +22,10 @@ extension SeatStep {
 }
 
 extension SeatStage {
-    /// The minimum time between two feed items: at most five in any second.
+    /// The minimum time between two feed items, so that any second has at most five; `publishItem` makes exceptions.
     package static let itemInterval = Milliseconds(200)
     /// An item with this many events is not delayed, so that rows and items have a limited size.
-    static let eventsPerItem = 64
+    static let undelayedEventCount = 64
 
     /// When the delayed feed item is published; nil when there is none.
     ///

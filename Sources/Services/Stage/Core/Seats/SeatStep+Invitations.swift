@@ -75,7 +75,7 @@ extension SeatStep {
         return .done
     }
 
-    /// Accepts or rejects the invitation of `host`; accepting it takes the seat.
+    /// Accepts or rejects the invitation by `host` on behalf of the caller, who gets the seat by accepting.
     mutating func answerInvitation(
         of host: UserID, isAccepted: Bool, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {

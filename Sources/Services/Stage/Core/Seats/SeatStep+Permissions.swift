@@ -32,11 +32,11 @@ extension SeatStep {
 
     /// Rejects the removal of the owner from seat 0 while the seat is reserved for the owner.
     func requireRemovable(_ user: UserID) throws(ReplyError) {
-        if self.stage.isOwnerBoundToSeatZero(user) {
+        if self.stage.isBoundToSeatZero(user) {
             throw self.permissionError("the live keeps its owner on seat 0")
         }
     }
 
-    /// The error for a caller who may not do this.
+    /// The error for a caller without the permission; `message` says what the caller may not do.
     func permissionError(_ message: String) -> ReplyError { ReplyError(.noPermission, message) }
 }

@@ -7,7 +7,7 @@ import PlazaModel
 extension SeatStep {
     /// Publishes the stage with its next revision, if viewers see a change.
     ///
-    /// Called once for each input.
+    /// The machine calls this once for each input, so an input publishes at most one revision.
     ///
     /// - Returns: the published revision, or nil when viewers see no change.
     @discardableResult
@@ -70,13 +70,13 @@ extension SeatStage {
 
     /// Whether more users have seats than can take part in a voice connection.
     var isCrowded: Bool {
-        // Most lives are video lives, whose seats need not be counted. Their template numbers identify them.
+        // Most lives are video lives, whose seats need not be counted. Their templates are not in `voiceIDs`.
         guard SeatTemplate.voiceIDs.contains(self.templateID), self.seats.count > Limits.voiceCoHostSeats else {
             return false
         }
         var occupiedCount = 0
         for index in self.seats.indices where self.seats[index].occupant != nil { occupiedCount += 1 }
-        // A number in the range of voice templates that is not a known template stands for a video template.
+        // `voiceIDs` has numbers that are no known template. Such a number stands for a video template.
         return occupiedCount > Limits.voiceCoHostSeats && self.template.kind == .voice
     }
 }

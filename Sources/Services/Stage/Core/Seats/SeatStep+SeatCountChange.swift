@@ -16,7 +16,8 @@ extension SeatStep {
             displacedSeats.insert(firstSeat, at: 0)
             self.stage.seats[0].occupant = nil
         }
-        // The owner moves to seat 0 first, so that its former seat is free for the displaced users.
+        // The owner moves to seat 0 first, so that its former seat is free for the displaced users. An owner whose own
+        // seat no longer exists is one of the displaced users instead.
         if !displacedSeats.contains(where: { $0.occupant?.user.userID == self.stage.owner.userID }) {
             self.putOwnerOnSeatZeroIfReserved()
         }

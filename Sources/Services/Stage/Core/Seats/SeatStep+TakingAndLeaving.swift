@@ -25,9 +25,9 @@ extension SeatStep {
         return user
     }
 
-    /// Gives the caller a free seat at once, or makes an application if the live requires applications of the caller.
+    /// Gives the caller a free seat at once, or makes an application if the caller needs a host's consent.
     ///
-    /// The owner and the admins need no application.
+    /// In free mode nobody needs consent. In apply mode everybody does, except the owner and the admins.
     mutating func take(seatIndex: Int, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result {
         guard self.stage.mode == .free || self.stage.role(of: caller.userID) != .generalUser else {
             return try self.apply(

@@ -17,8 +17,9 @@ struct SeatStep: ~Copyable {
     /// The stage before this step; nil for a newly opened stage.
     let originalStage: CopyOnWrite<SeatStage>?
     private let originalRequests: SeatRequests
-    /// The index of the stage's row if it was loaded; nil for a newly opened stage, whose row is stored by its key and
-    /// replaces an older one.
+    /// The index of the row from which the stage was loaded; nil for a newly opened stage.
+    ///
+    /// A newly opened stage is stored by its key, and replaces an older stage.
     private let stageIndex: Int?
 
     /// Loads the open stage of `key`; nil when there is no stage or its live has ended.
@@ -46,8 +47,8 @@ struct SeatStep: ~Copyable {
         self.originalStage = nil
         // `store` compares the new requests with these, and so replaces the requests of the previous stage.
         self.originalRequests = previousRequests
-        // The revocation fence has its own row, which a new stage does not replace. Calls read it only if this flag is
-        // set.
+        // The revocation fence has its own row, which a new stage does not replace. Calls read the fence only if this
+        // flag is set.
         self.stage.hasRevocations = previousStage?.hasRevocations ?? false
         self.putOwnerOnSeatZeroIfReserved()
     }
