@@ -4,7 +4,8 @@ import PlazaModel
 
 /// Calls that appoint admins, revoke their rights, or kick users.
 extension DirectoryMachine {
-    /// First step of appointing an admin: asks presence to verify that the user is in the live.
+    /// First step of appointing an admin: asks presence (the machine that knows who is in a live) to verify that the
+    /// user is in the live.
     ///
     /// If the user is in the live, presence sends the call back as `adminMembershipVerified`. A user who is an admin
     /// already needs no second step.
@@ -37,16 +38,14 @@ extension DirectoryMachine {
         return .executed(.done, effects: self.effectsOfInfoChange(content, from: oldInfo, to: row.info, key))
     }
 
-    /// Authorises a kick.
-    ///
-    /// Presence executes the kick and replies to the caller.
+    /// Passes a kick, whose permission has been checked, on to presence, which executes it and replies to the caller.
     func kick(_ user: UserID, _ caller: Caller, _ key: LiveKey) -> CallDecision {
         // A kick by the owner counts as a kick by an admin.
         let reason: KickReason = caller.role == .server ? .byServer : .byAdmin
         return .passedOn(effects: [.audience(AudienceInput(key, .kick(user: user, reason: reason, caller: caller)))])
     }
 
-    /// Throws `tooManyAdmins` if the live cannot have another admin.
+    /// Rejects a further admin if the live has the maximum number of admins.
     private func checkAdminCount(_ key: LiveKey, _ row: LiveRow) throws(ReplyError) {
         let limit = self.policies[key.app].maxAdmins
         guard row.info.admins.count < limit else {

@@ -12,12 +12,13 @@ extension DirectoryMachine {
         _ change: AppSettingsChange, _ app: AppID, _ caller: Caller, in rows: inout DirectoryRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
+        // The key of the row with the session's idempotency window.
         let callsKey = DirectoryKey.appCalls(app, caller.request.session)
         switch rows.lookup(callsKey, caller) {
         case .repeated(.answered(let outcome, let required)):
             effects.append(.reply(Reply(to: caller, app: app, outcome, required: required)))
             return
-        // No call about settings is passed on to another machine.
+        // `passedOn` is not reached, because no call about settings is passed on to another machine.
         case .repeated(.passedOn), .forgotten:
             effects.append(.requestForgotten(caller, app))
             return

@@ -132,7 +132,7 @@ enum AppSettingsRules {
             throw ReplyError(
                 .overLimit, "all texts of the catalogue have at most \(AppLimits.giftsTotalBytes) bytes")
         }
-        guard categories.reduce(0, { $0 + $1.encodedBytes }) <= AppLimits.giftsEncodedBytes else {
+        guard categories.reduce(0, { $0 + $1.maxEncodedBytes }) <= AppLimits.giftsEncodedBytes else {
             throw ReplyError(
                 .overLimit, "the catalogue has at most about \(AppLimits.giftsEncodedBytes) bytes as JSON")
         }
@@ -194,25 +194,25 @@ enum AppSettingsRules {
     }
 }
 
-// `encodedBytes` is an upper bound for the size of the JSON: the encoded texts, and a constant number of bytes for the
-// field names, the punctuation and the numbers (160 for a category, 200 for a gift, 32 for a translation).
+// `maxEncodedBytes` is an upper bound for the size of the JSON: the encoded texts, and a constant number of bytes for
+// the field names, the punctuation and the numbers (160 for a category, 200 for a gift, 32 for a translation).
 
 extension GiftCategory {
-    fileprivate var encodedBytes: Int {
-        160 + TextRule.encodedBytes(of: self.name + self.desc + self.extensionInfo) + self.translations.encodedBytes
-            + self.gifts.reduce(0) { $0 + $1.encodedBytes }
+    fileprivate var maxEncodedBytes: Int {
+        160 + TextRule.encodedBytes(of: self.name + self.desc + self.extensionInfo) + self.translations.maxEncodedBytes
+            + self.gifts.reduce(0) { $0 + $1.maxEncodedBytes }
     }
 }
 
 extension Gift {
-    fileprivate var encodedBytes: Int {
+    fileprivate var maxEncodedBytes: Int {
         200 + TextRule.encodedBytes(of: self.name + self.desc + self.iconURL + self.resourceURL + self.extensionInfo)
-            + self.translations.encodedBytes
+            + self.translations.maxEncodedBytes
     }
 }
 
 extension [String: GiftText] {
-    fileprivate var encodedBytes: Int {
+    fileprivate var maxEncodedBytes: Int {
         self.reduce(0) { $0 + 32 + $1.key.utf8.count + TextRule.encodedBytes(of: $1.value.name + $1.value.desc) }
     }
 }

@@ -4,7 +4,8 @@ import PlazaModel
 
 /// Calls that ban or mute users.
 ///
-/// The directory decides, stores and lists bans and mutes. Presence enforces the bans. The fan-out enforces the mutes.
+/// The directory decides, stores and lists bans and mutes. Presence (the machine that knows who is in a live) enforces
+/// the bans. The fan-out (the machine that writes the feed) enforces the mutes.
 extension DirectoryMachine {
     /// Bans users, whether or not they are in the live; replaces earlier bans.
     ///
@@ -71,7 +72,7 @@ extension DirectoryMachine {
         return .executed(.done, effects: effects)
     }
 
-    /// Replies with a page of a list of bans or mutes.
+    /// Replies with one page of the live's bans or mutes.
     ///
     /// No outcome is recorded: the call changes nothing, so a repeated call is executed again.
     func replyWithSanctions(
@@ -91,7 +92,7 @@ extension DirectoryMachine {
             let list = rows.sanctions(kind, of: call.key)
             var page = list.page(offset: offset, count: count)
             page.at = now
-            // A user also gets its own mute with each page of mutes, whichever page the mute is on.
+            // A user gets its own mute with every page of mutes, even if the mute is on another page.
             if kind == .mutes, call.caller.role == .user { page.own = list.entry(of: call.caller.userID) }
             effects.append(.success(.sanctions(page: page), to: call.caller, app: app))
         } catch {
@@ -109,8 +110,8 @@ extension DirectoryMachine {
 
     /// Removes expired bans or mutes from a stored page; the end of a mute is published to all viewers.
     ///
-    /// A live's list is stored in several rows, the stored pages; the pages of replies are others. The end of a ban has
-    /// no effect here, because presence knows when each ban ends.
+    /// A stored page is one row of a live's list, and is not a page of a reply. The end of a ban has no effect here,
+    /// because presence knows when each ban ends.
     func removeExpiredSanctions(
         _ pageKey: DirectoryKey, in rows: inout DirectoryRows, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -148,7 +149,7 @@ extension DirectoryMachine {
         return now + .seconds(durationSeconds)
     }
 
-    /// Stores a list of bans or mutes, for which an empty list needs no row.
+    /// Stores a live's list of bans or mutes; an empty list has no row.
     ///
     /// - Throws: `overLimit` when the list is too long.
     private func store(

@@ -7,15 +7,16 @@ package typealias DirectoryRows = Journal<DirectoryKey, DirectoryRow>
 
 /// The directory decides who owns a live, when lives begin and end, what their info is, and who may do what in them.
 ///
-/// Presence executes some calls that need a permission, such as kicks. These calls also pass through the directory,
-/// which checks the permission. Therefore a revoked admin has no rights from the offset of the revocation on.
+/// Presence (the machine that knows who is in a live) executes some calls that need a permission, such as kicks. These
+/// calls also pass through the directory, which checks the permission. Therefore an admin whose rights are revoked has
+/// none from the offset of the revocation on.
 package struct DirectoryMachine: Machine {
     /// How long the row of an ended live is stored; until it is removed, calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
     /// The minimum time between two creates of lives with the same id.
     package static let createInterval = Milliseconds.seconds(1)
 
-    /// The retry hint, in milliseconds, for a create whose id belongs to a live that is still ending.
+    /// After how many milliseconds a client may repeat a create whose id belongs to a live that is still ending.
     static let closingRetryMilliseconds: Int64 = 100
     /// The policy of each app: its limits, its dismissal policy, and whether it has webhooks.
     let policies: Policies
@@ -91,7 +92,7 @@ package struct DirectoryMachine: Machine {
         }
     }
 
-    /// Revokes those tickets (proofs of a join) of a kicked user that are lower than `ticket`.
+    /// Revokes all tickets (proofs of a join) of a kicked user that are lower than `ticket`.
     private func raiseFence(_ key: LiveKey, _ user: UserID, _ ticket: Ticket, in rows: inout DirectoryRows) {
         guard case .live(var row)? = rows[.live(key)] else { return }
         row.floors.raise(user, to: ticket)

@@ -146,7 +146,7 @@ package indirect enum DirectoryRow: JournalRow, Codable {
 
 /// The directory's row of a live.
 ///
-/// The live is running until `ended` is set, which happens once and is final (I1).
+/// The live is running until `ended` is set, which happens once and is final (I1, docs/RULES.md).
 package struct LiveRow: Hashable, Sendable, Codable {
     /// The public info.
     package var info: LiveInfo
@@ -195,7 +195,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     }
 }
 
-/// The claim of an owner for the live that the owner is running or creating.
+/// An owner's claim: the right to run one live, which the owner is running or creating.
 ///
 /// A create claims first, in the partition of the owner, and then opens the live in the partition of the live. Exactly
 /// one `release` command removes each claim. It is sent when the live ends, or when its opening is rejected.

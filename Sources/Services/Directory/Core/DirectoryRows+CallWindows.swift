@@ -4,7 +4,7 @@ import PlazaModel
 
 /// The idempotency windows of the directory: the outcomes of each session's last calls.
 extension Journal<DirectoryKey, DirectoryRow> {
-    /// Looks up the caller's request in the idempotency window at `key` (I15).
+    /// Looks up the caller's request in the idempotency window at `key` (I15, docs/RULES.md).
     ///
     /// A late retry (a copy that is sent more than 60 s after the call's first copy) never counts as new: if the window
     /// does not know the call, the call counts as forgotten.
@@ -28,7 +28,7 @@ extension Journal<DirectoryKey, DirectoryRow> {
 
     /// The outcome with which a repeated call is answered: the recorded `outcome`, with the live's current metadata.
     ///
-    /// Windows store no metadata. The metadata stay empty if the live no longer exists.
+    /// Windows store no metadata, so a repeated reply about a live that no longer exists has none.
     func outcomeWithMetadata(_ outcome: Outcome, of key: LiveKey) -> Outcome {
         guard case .success(.live(var info, let epoch, let revision, _)) = outcome,
             case .live(let row)? = self[.live(key)], row.epoch == epoch

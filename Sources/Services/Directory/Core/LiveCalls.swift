@@ -8,7 +8,7 @@ struct LiveCall {
     var command: DirectoryCommand
     var caller: Caller
 
-    /// Whether presence has sent the call back after a membership check.
+    /// Whether presence (the machine that knows who is in a live) has sent the call back after a membership check.
     var isReturnedByPresence: Bool {
         if case .adminMembershipVerified = self.command { true } else { false }
     }
@@ -19,11 +19,11 @@ struct LiveCall {
     }
 }
 
-/// The decision about an allowed call, with the effects; the live's row is already changed.
+/// How an allowed call was decided, and the effects of the decision; the live's row is already changed.
 enum CallDecision {
     /// The directory executed the call and replies with the result.
     case executed(CallResult, effects: [Effect])
-    /// The directory authorised the call; another machine executes the call and replies.
+    /// The directory passes the call on to another machine, which executes it and replies.
     case passedOn(effects: [Effect])
 }
 
@@ -39,6 +39,7 @@ extension DirectoryMachine {
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
         }
+        // The key of the row with the session's idempotency window.
         let callsKey = DirectoryKey.liveCalls(key, caller.request.session)
         switch rows.lookup(callsKey, caller) {
         case .repeated(.answered(let outcome, let required)):
@@ -50,8 +51,8 @@ extension DirectoryMachine {
             self.repeatEnd(call, row, into: &effects)
             return
         case .repeated(.passedOn):
-            // The call is forwarded again, because the other machine replies. It is checked before, because the caller
-            // may have lost the permission in the meantime.
+            // The other machine replies, so the call is passed on again. The permission is checked again first, because
+            // the caller may have lost it in the meantime.
             break
         case .fresh where !call.isReturnedByPresence:
             break
@@ -100,7 +101,7 @@ extension DirectoryMachine {
         }
     }
 
-    /// Executes or authorises an allowed call, and changes the live's row.
+    /// Executes an allowed call and changes the live's row, or passes the call on to another machine.
     private func execute(
         _ call: LiveCall, _ row: inout LiveRow, in rows: inout DirectoryRows, at moment: Moment
     ) throws(ReplyError) -> CallDecision {

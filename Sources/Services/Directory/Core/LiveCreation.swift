@@ -106,8 +106,7 @@ extension DirectoryMachine {
         return true
     }
 
-    /// Second step for an owner who re-enters its own live, in the live's partition: replies with the live's current
-    /// info.
+    /// Second step for a re-entry, in the live's partition: replies with the current info of the owner's running live.
     ///
     /// The fields of the request are ignored. This step checks again that the live is running and who owns it, because
     /// the live may have ended after the first step.
@@ -120,7 +119,7 @@ extension DirectoryMachine {
             self.repeatReplyOfOpening(key, caller, in: rows, into: &effects)
             return
         }
-        // The outcome if the live has ended since the first step. A new call can soon create a live with this id.
+        // The outcome if the live has ended since the first step. A retry can soon create a live with this id.
         var outcome = Outcome.failure(
             error: ReplyError(
                 .createdTooOften, "the last live with this id is still ending",
@@ -146,8 +145,9 @@ extension DirectoryMachine {
         let callsKey = DirectoryKey.liveCalls(request.key, caller.request.session)
         switch rows.lookup(callsKey, caller) {
         case .repeated(.answered(let outcome, let required)):
-            // The caller repeated the request for another owner, or after the first step's window had dropped the
-            // outcome. In both cases the first step has stored a new claim, which must be released.
+            // The caller repeated the request for another owner, or after the window of the first step had dropped the
+            // outcome. In both cases the first step has taken the request for a new one and stored a claim, which must
+            // be released.
             let reply = Reply(to: caller, app: request.app, outcome, required: required)
             self.rejectAndReleaseClaim(request, reply, in: rows, into: &effects)
             return
@@ -240,7 +240,7 @@ extension DirectoryMachine {
         }
     }
 
-    /// Sends the recorded reply of the second step again to a repeated call, without opening a live.
+    /// Answers a repeated call with the reply that the second step has recorded; opens no live.
     func repeatReplyOfOpening(_ key: LiveKey, _ caller: Caller, in rows: DirectoryRows, into effects: inout [Effect]) {
         switch rows.lookup(.liveCalls(key, caller.request.session), caller) {
         case .repeated(.answered(let outcome, let required)):

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// The end of a live (I1).
+/// The end of a live (I1, docs/RULES.md).
 ///
 /// The directory decides the end once. The end then passes through all machines in the order of R18.5.
 extension DirectoryMachine {
@@ -44,7 +44,7 @@ extension DirectoryMachine {
         rows[.live(key)] = .live(row: row)
     }
 
-    /// Forwards a repeated call to end the live to the fan-out, which replies after it has handled the end.
+    /// Passes a repeated `end` on to the fan-out, the last machine to handle an end, which replies when it has done so.
     func repeatEnd(_ call: LiveCall, _ row: LiveRow, into effects: inout [Effect]) {
         guard row.ended != nil else {
             // The running live is a newer live with the same id, which the call must not end.

@@ -46,15 +46,16 @@ extension DirectoryMachine {
 }
 
 extension Effect {
-    /// The fan-out's input that says whether all viewers of the live are muted, who the admins are (whom this mute does
-    /// not affect), and whether gifts are enabled.
+    /// The effect that tells the fan-out (the machine that writes the feed) whether all viewers of the live are muted,
+    /// which admins this mute does not affect, and whether gifts are enabled.
     static func rightsForFanOut(_ key: LiveKey, _ info: LiveInfo) -> Effect {
         let rights = BarrageCommand.rights(
             isMessageDisable: info.isMessageDisable, admins: info.admins, isGiftEnabled: info.isGiftEnabled)
         return .barrage(BarrageInput(key, rights))
     }
 
-    /// Presence's input with the admins and the maximum number of users of the live.
+    /// The effect that tells presence (the machine that knows who is in a live) the admins and the maximum number of
+    /// users of the live.
     static func rightsForPresence(_ key: LiveKey, _ info: LiveInfo) -> Effect {
         .audience(AudienceInput(key, .rights(admins: info.admins, maxMembers: info.maxMemberCount)))
     }

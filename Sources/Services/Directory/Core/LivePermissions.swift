@@ -8,8 +8,8 @@ enum LivePermissions {
     /// Checks that the caller may make the call now.
     ///
     /// - Throws: `noSuchRoom` when the live has ended; `notInRoom` or `staleTicket` when the caller is not in the live
-    ///   or was kicked (I6); `needsOwner` or `needsOwnerOrAdmin` when the caller lacks the role; `noPermission` when
-    ///   the caller may not act on the named user.
+    ///   or was kicked (I6, docs/RULES.md); `needsOwner` or `needsOwnerOrAdmin` when the caller lacks the role;
+    ///   `noPermission` when the caller may not act on the named user.
     static func check(_ call: LiveCall, _ row: LiveRow) throws(ReplyError) {
         guard row.ended == nil else { throw ReplyError(.noSuchRoom, "the live has ended") }
         if let rejection = row.floors.rejection(of: call.caller) { throw rejection }

@@ -4,8 +4,8 @@ import PlazaModel
 
 /// The status of a live (R3.30, R4.15) and its automatic dismissal (R3.59, R3.60, R3.61).
 ///
-/// Both depend on who is in the live. The app's dismissal policy ends a live that has been empty, or whose owner has
-/// been gone, for too long.
+/// Both depend on who is in the live, which presence reports. The app's dismissal policy ends a live that has been
+/// empty, or whose owner has been gone, for too long.
 extension DirectoryMachine {
     /// Applies presence's report on whether the owner is in the live and whether the live is empty.
     func updateOccupancy(

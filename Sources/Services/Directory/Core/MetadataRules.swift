@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// The limits of a live's metadata (I2).
+/// The limits of a live's metadata (I2, docs/RULES.md).
 ///
 /// The merged metadata are checked before they are stored, so that a rejected call changes nothing.
 enum MetadataRules {

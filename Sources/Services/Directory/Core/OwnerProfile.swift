@@ -4,7 +4,7 @@ import PlazaModel
 
 /// The owner's name and picture in the live's info (R2.13).
 extension DirectoryMachine {
-    /// Stores and publishes the owner's new profile, which presence has sent; profiles of other users are ignored.
+    /// Stores and publishes the owner's new profile, which presence reports; profiles of other users are ignored.
     func updateOwnerProfile(
         _ key: LiveKey, _ user: UserInfo, in rows: inout DirectoryRows, at moment: Moment,
         into effects: inout [Effect]

@@ -15,16 +15,18 @@ package struct SanctionList: Hashable, Sendable, Codable {
 
     /// Creates a list from all its pages.
     init(pages: [SanctionList]) {
-        // The entries of one page are sorted already.
-        if pages.count == 1 { self = pages[0] }
-        guard pages.count > 1 else { return }
+        // The entries of a single page are sorted already.
+        if pages.count == 1 {
+            self = pages[0]
+            return
+        }
         self.entries = pages.flatMap(\.entries).sorted { $0.user < $1.user }
     }
 
     /// When the next sanction expires; nil if all are permanent.
     package var nextExpiry: Timestamp? { self.entries.lazy.compactMap(\.until).min() }
 
-    /// The sanction of `user`.
+    /// The sanction of `user`; nil if the user has none.
     func entry(of user: UserID) -> Sanction? {
         let index = self.index(of: user)
         return index < self.entries.count && self.entries[index].user == user ? self.entries[index] : nil
