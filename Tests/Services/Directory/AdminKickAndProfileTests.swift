@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectoryCore
 
-/// Admins, kicks, and the profile of a live's owner.
+/// Admins, kicks, and the profile of a live's owner; presence is the machine that knows who is in a live.
 ///
 /// In `DirectoryHarness.withLive`, alice owns the live, which she created with her call 1. Input 2 opens the live, so
 /// the live's epoch is 2 and the tests' first input has offset 3. A revision is the offset of the input that changed
@@ -126,7 +126,7 @@ import Testing
         let firstKick = user("bob", call: 1)
         let first = directory.send(.kick(live: live, user: "dora", caller: firstKick))
         #expect(directory.send(.kick(live: live, user: "dora", caller: firstKick)) == first)
-        // A call with the number of the first kick, but of the owner, whom nobody may kick.
+        // A kick of the owner, whom nobody may kick, with the call number of bob's first kick.
         #expect(codes(directory.send(.kick(live: live, user: "alice", caller: firstKick))) == [.noPermission])
         // bob's second kick is repeated after his rights were revoked.
         let secondKick = user("bob", call: 2)

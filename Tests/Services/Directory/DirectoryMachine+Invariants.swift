@@ -81,10 +81,10 @@ extension DirectoryMachine {
     /// The pages of a list are numbered without gaps, and the last page is not empty.
     private func checkPage(_ list: SanctionList, _ key: DirectoryKey, _ rows: DirectoryRows) -> [String] {
         var violations: [String] = []
-        if list.entries.count > SanctionLimits.perRow { violations.append("too many in a row (I16)") }
+        if list.entries.count > SanctionLimits.perRow { violations.append("too many entries in one row (I16)") }
         guard let (kind, live, page) = key.sanctionPage else { return violations }
         let isLast = rows[kind.key(of: live, page: page + 1)] == nil
-        if list.entries.isEmpty, isLast { violations.append("empty, and last") }
+        if list.entries.isEmpty, isLast { violations.append("the last page is empty") }
         if page > 0, rows[kind.key(of: live, page: page - 1)] == nil { violations.append("no page before it") }
         return violations
     }
@@ -96,7 +96,7 @@ extension DirectoryMachine {
         if users != users.sorted() || Set(users).count != users.count {
             violations.append("not sorted, or a user twice")
         }
-        if users.count > SanctionLimits.perLive { violations.append("too many (I16)") }
+        if users.count > SanctionLimits.perLive { violations.append("too many entries in the list (I16)") }
         return violations
     }
 }

@@ -207,7 +207,7 @@ private let lives: [LiveID] = ["one", "two"]
         ]
         for key in keys { #expect(DirectoryKey(text: key.text) == key) }
         #expect(keys.map(\.text).first == "room/demo/a:b#c")
-        // `room/demo/a/b` has too many parts, the others too few, and `claims` is not a kind of row; it is `claim`.
+        // `room/demo/a/b` has too many parts, `claims` is no kind of row (`claim` is), and the other keys have too few.
         for malformed in ["", "room", "room/demo", "room/demo/a/b", "claims/demo/a", "roomCalls/demo/x"] {
             #expect(DirectoryKey(text: malformed) == nil)
         }

@@ -131,7 +131,7 @@ import Testing
         #expect(
             mutes(offset: 0, count: 1, for: user("bob", call: 2))?.own
                 == Sanction(user: "bob", until: nil, by: "alice", userInfo: bob))
-        // The app's server has no mute of its own, and a list of bans has no own entry.
+        // The app's server is never muted, and a list of bans does not show the caller's own ban.
         #expect(mutes(offset: 0, count: 1, for: server(call: 1))?.own == nil)
         let bans = directory.send(.bans(live: live, offset: 0, count: 1, caller: user("alice", call: 4)))
         #expect(self.page(bans)?.own == nil)
@@ -251,7 +251,7 @@ import Testing
         directory.expectInvariants()
     }
 
-    /// The owner is protected from all, and an admin from the other admins.
+    /// Nobody may ban or mute the owner, and an admin may not ban or mute another admin.
     ///
     /// Rules: R4.12.
     @Test func `a ban or mute of a protected user is rejected for all users that the call names`() {

@@ -119,9 +119,10 @@ extension [Effect] {
 }
 
 extension [Effect] {
-    /// What presence answers if these effects offer a seat to a guest; nil if they contain no offer.
+    /// The answer of presence (the machine that knows who is in a live) to a seat offer among these effects.
     ///
-    /// Presence returns the offer to the seat machine, or rejects the call if the guest is one of `absent`.
+    /// Presence returns the offer to the seat machine, or rejects the call if the guest is one of `absent`. Nil
+    /// means that there is no offer.
     func membershipReply(absent: Set<UserID>) -> Result<SeatInput, MembershipRejection>? {
         for case .audience(let input) in self {
             guard case .verifyGuestMembership(let user, let offer, let caller) = input.command else { continue }

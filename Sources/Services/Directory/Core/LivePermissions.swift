@@ -45,7 +45,7 @@ enum LivePermissions {
             // Everybody in the live may list the mutes (R4.19).
             break
         case .create, .open, .enter, .repeatOpen, .release, .closed, .occupancy, .profile, .floor, .appSettings:
-            // These commands are not calls about an existing live, so nobody needs a permission in a live for them.
+            // These commands are not calls about an existing live, so they need no permission in a live.
             break
         }
     }

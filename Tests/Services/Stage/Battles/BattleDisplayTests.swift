@@ -5,7 +5,7 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Which battle each live of a connection shows: its own, else that of other members (R10.13).
+/// Which battle each live of a connection shows: its own battle, otherwise a battle of other members (R10.13).
 ///
 /// The row of a live names the battle that it shows; a report to its seat machine also has the other battles. A battle
 /// lasts 60 s unless the test says otherwise.
@@ -64,7 +64,7 @@ struct BattleDisplayTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo", "forum"])
         harness.connect("arena", "bistro", "cafe", "disco", "expo")
         let first = harness.startBattle("arena", against: "bistro")
-        // Between the starts is a pause, because a live without its own battle shows the one that began last.
+        // Between the two starts is a pause, because a live without its own battle shows the battle that began last.
         _ = harness.advance(milliseconds: 1000)
         let second = harness.startBattle("cafe", against: "disco", seconds: 90)
         // The five connected lives; expo does not take part in a battle. forum is not connected yet.
@@ -91,8 +91,8 @@ struct BattleDisplayTests {
             #expect(views.first { $0.id == first }?.ended == .timeOver)
             #expect(views.first { $0.id == first }?.sides.map(\.score) == [5, 0])
         }
-        // A new battle of arena and bistro replaces the result of their first battle. The stages of the other lives
-        // then remove that result too.
+        // A new battle of arena and bistro replaces the result of their first battle. From then on no live gets that
+        // result any more.
         let third = harness.startBattle("arena", against: "bistro")
         let scoredAgain = harness.updateScores(second, [("disco", 9)])
         for live in connectedLives + ["forum"] {
@@ -109,7 +109,7 @@ struct BattleDisplayTests {
         // Two of the four lives leave the connection, and with it their battles. arena and bistro remain.
         for live: LiveID in ["cafe", "disco"] { _ = harness.exit(live) }
         _ = harness.updateScores(second, [("bistro", 3)])
-        // Of the two lives, one leaves, which ends the connection and both battles.
+        // Of these two lives, arena leaves. That ends the connection and both battles.
         let afterEnd = harness.exit("arena")
         for live: LiveID in ["arena", "bistro"] {
             let ends = [first, second].map { StageEvent.battleEnded(battle: $0, reason: .allMemberExit) }

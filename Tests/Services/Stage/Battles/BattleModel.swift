@@ -28,7 +28,7 @@ struct BattleModel: Hashable {
         case reject(LiveID)
         /// Leaves the running battle.
         case exit(LiveID)
-        /// The open requests expire; running battles continue, because they last far longer.
+        /// The open requests expire; running battles continue, because a battle lasts far longer than a request.
         case requestsExpire
         /// All running battles end by time; open requests expire too, because their time-out is shorter.
         case battlesEnd

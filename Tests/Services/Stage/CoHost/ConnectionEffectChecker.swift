@@ -181,7 +181,7 @@ struct ConnectionEffectChecker {
                 }
                 continue
             }
-            // The rows of a dirty battle have scores that are not reported yet; only they may differ.
+            // The row of a dirty battle has scores that are not reported yet; nothing else may differ from the report.
             if battle.isDirty, let sides = battle.view?.sides, sides.count == reportedBattle?.sides.count {
                 for index in sides.indices { reportedBattle?.sides[index].score = sides[index].score }
             }
@@ -208,7 +208,7 @@ struct ConnectionEffectChecker {
                 self.contradictions.append("I14: \(liveKey.live) was not notified of \(storedView.id)")
                 continue
             }
-            // The rows of a dirty battle have scores that are not reported yet; only they may differ.
+            // The row of a dirty battle has scores that are not reported yet; nothing else may differ from the report.
             for (index, side) in storedView.sides.enumerated() where battle.isDirty {
                 reportedView.sides[index].score = side.score
             }

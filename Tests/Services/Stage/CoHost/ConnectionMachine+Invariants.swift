@@ -96,7 +96,7 @@ extension ConnectionMachine: CheckedMachine {
         }
         if Set(view.members.map(\.live)).count != view.members.count { violations.append("I12: a live twice") }
         let lives = view.members.map { self.live($0.live, app, rows) }
-        if lives.contains(where: { $0?.connection != view.id }) { violations.append("I12: not symmetric") }
+        if lives.contains(where: { $0?.connection != view.id }) { violations.append("I12: a member's row disagrees") }
         if Set(lives.map { $0?.isVoice }).count != 1 { violations.append("I12: voice and video mixed") }
         return violations
     }

@@ -207,6 +207,7 @@ struct ConnectionMachineTests {
         #expect(harness.live("bistro") == nil && harness.live("arena")?.connection == nil)
     }
 
+    /// A presence epoch begins when presence (the machine that knows who is in a live) has lost its data in Redis.
     @Test func `I5 in a new presence epoch, the connection machine asks about the owner of a connected live`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro")
@@ -224,8 +225,8 @@ struct ConnectionMachineTests {
         let firstEffects = harness.handle(command)
         let firstReply = Array(firstEffects.suffix(1))
         #expect(harness.handle(command) == firstReply, "the reply is the only effect of the repeated call")
-        // An outcome is forgotten after 60 s, and the counter of its call after `droppedCounterLifetime` more, both
-        // rounded up to 10 s.
+        // An outcome is forgotten after 60 s, and the counter of its call `droppedCounterLifetime` later. Each time is
+        // rounded up to a multiple of 10 s.
         _ = harness.advance(milliseconds: 70_000)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)
         #expect(harness.machine.rows.count == 2, "only the rows of the two lives remain")

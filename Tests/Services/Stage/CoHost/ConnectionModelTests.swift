@@ -35,7 +35,8 @@ struct ConnectionModelTests {
         #expect(reached.count > 60, "only \(reached.count) states were reached in \(steps) steps")
     }
 
-    @Test func `I13 I14 every battle move of three connected lives in every state has the result of the model`() throws
+    @Test func `I13 I14 every battle move of three connected lives in every reachable state has the model's result`()
+        throws
     {
         let lives: [LiveID] = ["arena", "bistro", "cafe"]
         let moves = BattleModel.moves(lives)

@@ -21,7 +21,7 @@ struct ConnectionPermissionTests {
         var testDescription: String { self.name }
     }
 
-    /// When the call is made, arena, bistro and cafe are connected, and arena has invited both to a battle.
+    /// When the call is made, arena, bistro and cafe are connected, and arena has invited bistro and cafe to a battle.
     static let calls: [Call] = [
         Call(name: "send a co-host request", codes: [.success, .needsOwner, .success]) {
             .coHostRequest(from: "bistro", to: ["disco"], caller: $1)

@@ -116,7 +116,7 @@ struct ConnectionRandomWalk: RandomWalk {
             return .opened(live: id, owner: ConnectionHarness.host(id), isVoice: live?.isVoice ?? isVoice)
         case 5 where Bool.random(using: &self.random): return .userGone(live: id, user: caller.userID)
         case 5, 6: return .confirmOwner(live: id)
-        // A floor at the callers' ticket does not revoke it.
+        // A floor is the lowest valid ticket, so a floor equal to the callers' ticket does not revoke the ticket.
         case 7: return .floor(live: id, user: caller.userID, ticket: Callers.joinTicket)
         case 8...19:
             return .coHostRequest(from: id, to: randomLives, timeoutSeconds: timeoutSeconds, caller: caller)

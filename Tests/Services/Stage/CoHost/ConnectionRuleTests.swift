@@ -260,7 +260,8 @@ struct ConnectionRuleTests {
         let firstReply = firstEffects.filter { if case .reply = $0 { true } else { false } }
         caller.isLateRetry = true
         #expect(harness.handle(request(caller)) == firstReply)
-        // The outcome is forgotten after 60 s, and the counter of the call 300 s later, both rounded up to 10 s.
+        // The outcome is forgotten after 60 s, and the counter of the call 300 s later. Each time is rounded up to a
+        // multiple of 10 s.
         _ = harness.advance(milliseconds: 70_000)
         caller.isLateRetry = false
         #expect(

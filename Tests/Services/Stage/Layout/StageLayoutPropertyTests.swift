@@ -57,7 +57,7 @@ struct StageLayoutPropertyTests {
             let view = ConnectionView(id: "c-1", members: members.shuffled(using: &random), templateID: template)
             let layout = StageLayoutTests.layout(template: 600, occupied: [0, 3], connection: view)
             #expect(Self.faults(of: layout) == [], "\(liveCount) lives")
-            // Two seats of the own live are taken. Of the other lives, all reported seats are taken.
+            // Two seats of `room` are taken. The other lives report only taken seats.
             let occupantCount = members.reduce(2) { $0 + ($1.seats ?? []).count }
             #expect(layout.regions.count == occupantCount)
             let shownUsers = Set(layout.regions.map { "\($0.live)/\($0.userID)" })

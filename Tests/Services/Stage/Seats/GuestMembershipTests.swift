@@ -5,7 +5,8 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Invitations and placements, which presence has to verify, and queries for open requests (R6.14, R6.16, R1.15).
+/// Invitations and placements, for which presence (the machine that knows who is in the live) has to find the guest in
+/// the live, and queries for open requests (R6.14, R6.16, R1.15).
 ///
 /// olga is the owner; adam and anna are admins.
 struct GuestMembershipTests {
@@ -26,7 +27,7 @@ struct GuestMembershipTests {
         #expect(harness.machine.send(invite) == [verificationRequest])
         #expect(
             harness.machine.send(invite) == [verificationRequest],
-            "I15: a call that is repeated before presence answers is forwarded to presence again")
+            "I15: a call that is repeated before presence answers is passed on to presence again")
         let verified = SeatInput(
             SeatHarness.room, .guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: host))
         let expiry = harness.machine.moment.now + .seconds(30)
@@ -82,7 +83,7 @@ struct GuestMembershipTests {
             harness.handle(
                 .guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: callerWithoutPendingCall)
             ).code
-                == .requestForgotten, "presence can answer only calls that were forwarded to it")
+                == .requestForgotten, "presence can answer only calls that were passed on to it")
     }
 
     /// Rules: R6.16.

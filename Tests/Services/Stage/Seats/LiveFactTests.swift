@@ -7,7 +7,8 @@ import Testing
 
 /// Facts that other machines report to the seat machine, and repeated calls.
 ///
-/// olga is the owner; adam and anna are admins. A seat index of -1 means any free seat.
+/// olga is the owner; adam and anna are admins. A seat index of -1 means any free seat. A presence epoch begins when
+/// presence (the machine that knows who is in a live) has lost its data in Redis.
 struct LiveFactTests {
     @Test func `I6 a user with a revoked ticket cannot act, and can again with a new ticket`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
@@ -26,8 +27,8 @@ struct LiveFactTests {
 
     /// Rules: R1.14, R3.29, R18.3.
     @Test func `a user who leaves the live loses its seat, and its requests end with a notice to the other side`() {
-        // First gus leaves, who has applied and whom olga has invited. Then olga leaves, who sits on seat 3 and has
-        // invited gina.
+        // gus has applied, and olga has invited gus; then gus leaves. olga sits on seat 3 and has invited gina; then
+        // olga leaves.
         var harness = SeatHarness(SeatHarness.live(admins: []))
         _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         _ = harness.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
@@ -103,11 +104,11 @@ struct LiveFactTests {
         // olga sits on seat 0, and gina has an open application.
         var harness = SeatHarness(SeatHarness.live(keepsOwner: true))
         _ = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: $0) }
-        let forwardedEnd = Effect.audience(AudienceInput(SeatHarness.room, .ended(epoch: 7, ending: ending())))
+        let passedOnEnd = Effect.audience(AudienceInput(SeatHarness.room, .ended(epoch: 7, ending: ending())))
         let ended = harness.handle(.ended(ending: ending()))
-        #expect(harness.stage.map { ended == [.stage($0.record), forwardedEnd] } == true)
+        #expect(harness.stage.map { ended == [.stage($0.record), passedOnEnd] } == true)
         #expect(harness.seated == [nil, nil, nil, nil])
-        #expect(harness.handle(.ended(ending: ending())) == [forwardedEnd], "a repeated end is forwarded again")
+        #expect(harness.handle(.ended(ending: ending())) == [passedOnEnd], "a repeated end is passed on again")
         #expect(harness.handle(.userGone(user: "gina")) == [])
         #expect(harness.advance(milliseconds: 299_999) == [])
         #expect(harness.advance(milliseconds: 1) == [.stageRemoved(SeatHarness.room)])

@@ -5,8 +5,9 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Reports of seat changes to the connection machine, which informs the connected lives, and to the app's backend; and
-/// the layout of a connected live.
+/// What changed seats cause, and the layout of a connected live.
+///
+/// Changed seats are reported to the connection machine, which informs the connected lives, and to the app's backend.
 ///
 /// A connection has the template 600 or 601. A live without a connection may also have 800 or 801.
 struct PartnerNotificationTests {

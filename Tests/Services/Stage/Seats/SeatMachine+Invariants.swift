@@ -19,7 +19,7 @@ extension SeatMachine: CheckedMachine {
                 // Only the first of several pages, which has the page count, may be empty.
                 if requests.open.isEmpty, requests.pageCount == nil { violations.append("\(key.text): an empty row") }
                 if requests.open.count > Limits.seatRequestsPerRow {
-                    violations.append("\(key.text): I16: too many requests in a row")
+                    violations.append("\(key.text): I16: too many requests in one row")
                 }
                 if requests.open.contains(where: { $0.expiresAt <= now }) {
                     violations.append("\(key.text): I13: a request outlived its time")

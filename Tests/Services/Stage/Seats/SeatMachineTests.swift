@@ -8,8 +8,8 @@ import Testing
 /// Applications, invitations, and taking, locking and moving seats.
 ///
 /// olga is the owner; adam and anna are admins. A live that keeps its owner reserves seat 0 for olga. In apply mode,
-/// which the tests use unless they say otherwise, a guest needs a host's consent to take a seat; in free mode it needs
-/// none. A seat index of -1 means any free seat.
+/// which the tests use unless they say otherwise, a guest needs a host's consent to take a seat; in free mode a guest
+/// needs none. A seat index of -1 means any free seat.
 struct SeatMachineTests {
     /// Rules: R7.1.
     @Test func `a live that keeps its owner opens with the owner on seat 0, and publishes one stage`() {

@@ -12,7 +12,7 @@ import Testing
 /// In the row's JSON, `fates` has the outcomes, and `floor` is the highest counter of a call whose outcome is
 /// forgotten.
 struct SeatOutcomesTests {
-    /// The moment of all calls: the time is in second 1, for which the row counts the calls.
+    /// The moment of all calls: 1,000 ms, so the calls are counted for second 1.
     private static let now = Moment(now: Timestamp(milliseconds: 1_000), offset: 0)
 
     /// A different outcome for each call: in turn an error, a seat, and a success without a result.
@@ -66,7 +66,7 @@ struct SeatOutcomesTests {
         #expect(decoded.window.lookup(24) == .forgotten)
     }
 
-    @Test func `the final outcome replaces the outcome of a call that was forwarded to presence`() {
+    @Test func `the final outcome replaces the outcome of a call that was passed on to presence`() {
         var history = SeatCallHistory(at: Self.now)
         history.record(SeatOutcome(result: .passedOn), of: 6, at: Self.now)
         #expect(history.window.lookup(6) == .repeated(SeatOutcome(result: .passedOn)))
@@ -99,7 +99,8 @@ struct SeatOutcomesTests {
         let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         caller.isLateRetry = true
         #expect(harness.handle(.take(seatIndex: 1, caller: caller)).replies == firstEffects.replies)
-        // The outcome is forgotten after 60 s, and the counter of the call 300 s later, both rounded up to 10 s.
+        // The outcome is forgotten after 60 s, and the counter of the call 300 s later. Each time is rounded up to a
+        // multiple of 10 s.
         for milliseconds in [70_000, 310_000] as [Int64] {
             _ = harness.advance(milliseconds: milliseconds)
             #expect(harness.handle(.leave(caller: caller)).code == .requestForgotten)

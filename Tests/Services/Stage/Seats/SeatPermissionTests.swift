@@ -7,7 +7,7 @@ import Testing
 
 /// Which role may make which call about seats (R15.4 to R15.7).
 struct SeatPermissionTests {
-    /// The role of the caller: olga, adam, gina, or the app's server; none of them has a seat or a request.
+    /// The role of the caller: olga, adam, gina, or the app's server; no caller has a seat or a request.
     enum Role: String, CaseIterable { case owner, admin, viewer, server }
 
     /// A call, and the expected code for each role.

@@ -109,7 +109,7 @@ struct SeatRandomWalk: RandomWalk {
         case 4, 5: return .userGone(user: user)
         case 6: return .confirmOccupants
         case 7:
-            // A floor at or below the callers' ticket does not revoke it.
+            // A floor is the lowest valid ticket, so a floor up to the callers' ticket does not revoke the ticket.
             let ticket = Callers.joinTicket.offset + Int64.random(in: -1...0, using: &self.random)
             return .floor(user: user, ticket: Ticket(ticket))
         case 8:
@@ -146,7 +146,7 @@ struct SeatRandomWalk: RandomWalk {
                 user: user, device: self.pick(Device.allCases), isLocked: self.pick([true, false]), caller: caller)
         case 49: return .place(user: user, seatIndex: index, caller: self.callers.server())
         case 50: return .requests(caller: caller)
-        // A command without a time-out can use the random number in a name.
+        // This command has no time-out, so the random number serves as a random name.
         case 51: return .profile(user: UserInfo(userID: user, userName: "name \(timeoutSeconds)"))
         default: return .userBack(user: userInfo(user))
         }

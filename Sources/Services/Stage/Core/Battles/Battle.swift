@@ -23,7 +23,7 @@ package struct Battle: Equatable, Sendable, Codable {
     /// The sides (lives that take part) as they were requested: the inviter's side, then the sides of the invited
     /// lives.
     ///
-    /// The owners' profiles in the sides are those of the time of the request.
+    /// The sides have the owners' profiles of that time.
     package var asked: [BattleSide]
     package var createdAt: Timestamp
     package var durationSeconds: Int64

@@ -31,7 +31,7 @@ extension ConnectionStep {
 
     /// The lives that show the battle: the sides first, then other lives of the connection.
     ///
-    /// A live that shows another battle, or is in another connection, is not among them.
+    /// A live that shows another battle, or is in another connection, is left out.
     mutating func lives(showing battle: Battle) -> [LiveID] {
         let sides = (battle.view?.sides ?? []).map(\.live)
         let otherLives = self.connection(battle.connection)?.members.map(\.live) ?? []

@@ -41,7 +41,7 @@ extension StageLayout {
 
     /// The layout of one live's seats.
     ///
-    /// Templates whose frames depend on the number of users show only occupied seats; the others show empty seats too.
+    /// Templates whose frames depend on the number of users show only occupied seats. Other templates show all seats.
     private init(_ live: LiveID, _ seats: [Seat], _ template: SeatTemplate) {
         let showsOccupiedSeatsOnly =
             switch template.shape {

@@ -44,7 +44,7 @@ package struct SeatOutcome: Equatable, Sendable {
 /// The outcomes of one session's seat calls, for its idempotency window (I15, docs/RULES.md).
 ///
 /// The journal copies the outcomes for undo at each call. Therefore the entries are plain numbers, and the few errors
-/// of rejected calls are stored apart from them.
+/// of rejected calls are stored separately.
 package struct SeatOutcomes: OutcomeStorage, Equatable {
     /// An outcome without the error of a rejected call.
     private struct Entry: Equatable {

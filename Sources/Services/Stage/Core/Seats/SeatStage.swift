@@ -41,7 +41,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
     package var itemPublishedAt: Timestamp?
     /// The events of changes that are not in the feed yet; nil when the feed shows all changes.
     ///
-    /// The next feed item contains them.
+    /// The next feed item contains these events.
     package var unpublishedEvents: [StageEvent]?
 
     /// Some stored names differ from the names of their cases, because stored names never change.
