@@ -8,6 +8,8 @@ import Testing
 
 /// Ends, updates and metadata of a live.
 ///
+/// Presence is the machine that knows who is in a live; the fan-out is the machine that writes the feed.
+///
 /// In `DirectoryHarness.withLive`, alice owns the live, which she created with her call 1. Input 2 opens the live, so
 /// the live's epoch is 2 and the tests' first input has offset 3. A revision is the offset of the input that changed
 /// the live.

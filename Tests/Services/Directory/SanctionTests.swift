@@ -7,6 +7,8 @@ import Testing
 @testable import DirectoryCore
 
 /// Bans and mutes in a live that alice owns, which she created with her call 1.
+///
+/// Presence is the machine that knows who is in a live; the fan-out is the machine that writes the feed.
 @Suite struct SanctionTests {
     /// A ban; -1 seconds stand for a ban without end.
     private func ban(
