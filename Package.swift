@@ -229,7 +229,8 @@ let testTargets: [Target] = [
     appCode("AppInSwift5", in: "Client/AppCode/Swift5", .v5),
     appCode("AppInSwift6", in: "Client/AppCode/Swift6", .v6),
     library("Repository", in: "../Tests/Repository"),
-    library("CallScripts", in: "../Tests/Client/CallScripts", ["LivePlazaKit"]),
+    library(
+        "ConformanceSupport", in: "../Tests/Client/ConformanceSupport", ["LivePlazaKit", "PlazaWire", "Repository"]),
     library(
         "FuzzTargets", in: "../Tests/Fuzz/Targets",
         [
@@ -358,15 +359,15 @@ let testTargets: [Target] = [
     tests(
         "LivePlazaKitTests", in: "Client/LivePlazaKit",
         [
-            "LivePlazaKit", "LivePlazaTesting", "LivePlazaCombine", "Repository", "PlazaModel", "PlazaWire",
-            "MachineKit",
+            "ConformanceSupport", "LivePlazaKit", "LivePlazaTesting", "LivePlazaCombine", "Repository", "PlazaModel",
+            "PlazaWire", "MachineKit",
         ]),
     tests(
         "LivePlazaTransportTests", in: "Client/LivePlazaTransport",
         ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency", "TestSupport"]),
     tests(
         "LivePlazaTestingTests", in: "Client/LivePlazaTesting",
-        ["AppInSwift5", "AppInSwift6", "CallScripts", "LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),
+        ["AppInSwift5", "AppInSwift6", "ConformanceSupport", "LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),
     tests("ViewerScreensTests", in: "Examples/TerminalViewer", ["ViewerScreens"]),
     tests(
         "FirstLiveTests", in: "Examples/FirstLive",
@@ -378,9 +379,10 @@ let testTargets: [Target] = [
     tests(
         "ClusterTests", in: "Cluster",
         [
-            "AttackKit", "CallScripts", "ChaosKit", "ClusterKit", "InspectKit", "ChildProcess", "LivePlazaCombine",
-            "LivePlazaKit", "LivePlazaTransport", "LoadKit", "ProtocolClient", "MachineKit", "PlazaModel", "PlazaWire",
-            "ServiceShell", "KafkaClient", "Tokens", "Concurrency", "HTTPClient", "TestSupport",
+            "AttackKit", "ChaosKit", "ClusterKit", "ConformanceSupport", "InspectKit", "ChildProcess",
+            "LivePlazaCombine", "LivePlazaKit", "LivePlazaTransport", "LoadKit", "ProtocolClient", "MachineKit",
+            "PlazaModel", "PlazaWire", "ServiceShell", "KafkaClient", "Tokens", "Concurrency", "HTTPClient",
+            "TestSupport",
         ], exclude: ["boundary_table.py", "boundary_cases.py", "boundary_http.py", "boundary_websocket.py"]),
 ]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallScripts
+import ConformanceSupport
 import LivePlazaKit
 import LivePlazaTransport
 import PlazaModel
@@ -11,62 +11,43 @@ import Testing
 
 /// What a user's stores show when the user's connection to a real cluster is cut at every call of every store.
 ///
-/// Each case of a host or guest runs a whole session and cuts the connection once per call, always after the same
-/// number of frames. Some cuts come before the call, some between the call and its reply, and some after the reply.
-/// Every call must succeed and be applied once. At the end the user's stores must equal those of a witness, who enters
-/// at the beginning and is never cut off, and those of a newcomer, who enters at the end. `SimulatedCallCutTests` runs
-/// the same sessions on a cluster in memory.
+/// Each case plays a session of `clients/conformance/sessions.json` and cuts the connection once per call, always after
+/// the same number of frames. Some cuts come before the call, some between the call and its reply, and some after the
+/// reply. Every call must succeed and be applied once. At the end the user's stores must equal those of a witness, who
+/// enters at the beginning and is never cut off, and those of a newcomer, who enters at the end. `SimulatedCallCutTests`
+/// plays the same sessions on a cluster in memory.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreCallCutTests {
-    /// How many frames are still delivered, counted from the beginning of a call, before the connection is cut.
-    private static let frameCountsBeforeCut = [0, 1, 2, 3, 4, 5]
-
-    /// How many users enter their lives at a time.
-    private static let entriesAtATime = 10
+    /// How many sessions are played at a time: a session for each number of frames of two sessions with a cut at each
+    /// call, or about as many users who enter their lives.
+    private static let sessionsAtATime = 12
 
     @Test(.timeLimit(.minutes(5)))
     func `I7 I15 every call of hosts and guests is applied once although the connection is cut at each call`()
         async throws
     {
+        let sessions = try SessionFile().sessions
         try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let hub = try ClientHub()
             defer { hub.stop() }
-            // The sessions of hosts last longer than those of guests.
-            let hostCases = Self.frameCountsBeforeCut.map { count in
-                ConcurrentCase("a host, cut off after \(count) frames") {
-                    try await HostScript(
-                        ClusterCallScriptSession("host", cutAfterFrames: count, harness, transport, hub)
-                    ).run()
-                }
-            }
-            let guestCases = Self.frameCountsBeforeCut.map { count in
-                ConcurrentCase("a guest, cut off after \(count) frames") {
-                    try await GuestScript(
-                        ClusterCallScriptSession("guest", cutAfterFrames: count, harness, transport, hub)
-                    ).run()
-                }
-            }
-            await ConcurrentCase.run(hostCases + guestCases)
-            let entryCases = [true, false].flatMap { createsLive in
-                EntryScript.frameCountsBeforeCut.map { count in
-                    let user = EntryScript.userName(createsLive: createsLive)
-                    return ConcurrentCase("a \(user) who enters, cut off after \(count) frames") {
-                        try await EntryScript(
-                            createsLive: createsLive,
-                            ClusterCallScriptSession(user, cutAfterFrames: count, harness, transport, hub)
-                        ).run()
+            let cases = sessions.flatMap { session in
+                session.framesBeforeCut.map { count in
+                    ConcurrentCase("\(session.name), cut off after \(count) frames") {
+                        let environment = ClusterSessionEnvironment(
+                            session.user, cutAfterFrames: count, harness, transport, hub)
+                        try await SessionRun(session, environment).run()
                     }
                 }
             }
-            await ConcurrentCase.run(entryCases, atMost: Self.entriesAtATime)
+            await ConcurrentCase.run(cases, atMost: Self.sessionsAtATime)
         }
     }
 }
 
-/// A session on a cluster of real processes, with users and lives of its own.
-private final class ClusterCallScriptSession: CallScriptSession {
+/// A cluster of real processes for a session with users and lives of its own.
+private final class ClusterSessionEnvironment: SessionEnvironment {
     /// How long a call may take: longer than by default, because a cut at each call exceeds the rate at which a user
     /// may enter a live (R12.8), and the client then waits for up to 2 s before it resumes.
     private static let callTimeout = Duration.seconds(30)
@@ -108,7 +89,7 @@ private final class ClusterCallScriptSession: CallScriptSession {
 
     private func uncutUser(_ name: String, isServer: Bool) -> UncutUser {
         let client = self.harness.client(self.id(name), isServer: isServer, on: self.hub)
-        return UncutUser(name) { method, json in
+        return UncutUser { method, json in
             let params = try Wire.decode(JSONValue.self, from: Array(json.utf8))
             var live: LiveID?
             if case .text(let text)? = params.members["live"] { live = LiveID(text) }
@@ -122,43 +103,39 @@ private final class ClusterCallScriptSession: CallScriptSession {
     /// If no frame follows in a second at which the cut could come, it comes then.
     func waitUntilReconnected() async {
         let network = self.user.network
-        await Self.wait(atMost: .seconds(1)) { !network.isCutPlanned }
+        await self.wait(atMost: .seconds(1)) { !network.isCutPlanned }
         if network.isCutPlanned { network.cut() }
-        await Self.wait {
+        await self.wait(atMost: .seconds(30)) {
             let state = self.plaza.loginStore.state.value
             return state.loginStatus == .unlogin || network.isOpen && state.connectionStatus == .connected
         }
     }
 
-    func result<Value: Sendable>(
-        of start: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
-    ) async -> Result<Value, ErrorInfo>? {
+    func outcome(of start: (@escaping StoreMethods.Done) -> Void) async -> StoreMethods.Outcome? {
         while true {
-            let pendingResult = PendingResult<Value>()
-            start { pendingResult.value = $0 }
-            await Self.wait(atMost: Self.callTimeout * 2) { pendingResult.value != nil }
-            // A script calls as fast as it can, and a session may make 10 seat calls a second (R12.5).
-            guard case .failure(let error) = pendingResult.value, error.name == .tooFrequent,
-                let wait = error.retryAfter
-            else { return pendingResult.value }
-            try? await Task.sleep(for: wait)
+            let pendingOutcome = PendingOutcome()
+            start { pendingOutcome.value = $0 }
+            await self.wait(atMost: Self.callTimeout * 2) { pendingOutcome.value != nil }
+            // A session makes calls as fast as it can, and a user may make 10 seat calls a second (R12.5).
+            guard case .failure(let error) = pendingOutcome.value, error.name == .tooFrequent,
+                let pause = error.retryAfter
+            else { return pendingOutcome.value }
+            try? await Task.sleep(for: pause)
         }
     }
 
-    func wait(until condition: () -> Bool) async { await Self.wait(until: condition) }
-
-    private static func wait(atMost limit: Duration = .seconds(30), until condition: () -> Bool) async {
+    func wait(atMost limit: Duration, until condition: () -> Bool) async {
         let deadline = ContinuousClock.now + limit
         while !condition(), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
     }
 }
 
-/// The result of a call, once the call has ended.
-private final class PendingResult<Value: Sendable>: Sendable {
-    private let result = Mutex<Result<Value, ErrorInfo>?>(nil)
+/// The outcome of a call, once the call has ended.
+private final class PendingOutcome: Sendable {
+    private let outcome = Mutex<StoreMethods.Outcome?>(nil)
 
-    var value: Result<Value, ErrorInfo>? {
-        get { self.result.withLock { $0 } }
-        set { self.result.withLock { $0 = newValue } }
+    var value: StoreMethods.Outcome? {
+        get { self.outcome.withLock { $0 } }
+        set { self.outcome.withLock { $0 = newValue } }
     }
 }

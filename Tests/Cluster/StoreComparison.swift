@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallScripts
+import ConformanceSupport
 import LivePlazaKit
 
 /// What the stores of one live show, as far as it must be the same for all users in the live.

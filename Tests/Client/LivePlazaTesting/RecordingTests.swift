@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallScripts
+import ConformanceSupport
 import LivePlazaKit
 import LivePlazaTesting
 import Testing

@@ -1,62 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallScripts
+import ConformanceSupport
 import LivePlazaKit
 import LivePlazaTesting
 import Testing
 
 /// What a user's stores show when the user's connection is cut at every call of every store.
 ///
-/// Each test runs a whole session and cuts the connection once per call, always after the same number of frames. Some
-/// cuts come before the call, some between the call and its reply, and some after the reply. Every call must succeed
-/// and be applied once. At the end the user's stores must equal those of a witness, who enters at the beginning and is
-/// never cut off, and those of a newcomer, who enters at the end. `StoreCallCutTests` runs the same sessions on a
-/// cluster of real processes.
+/// Each test plays a session of `clients/conformance/sessions.json` and cuts the connection once per call, always after
+/// the same number of frames. Some cuts come before the call, some between the call and its reply, and some after the
+/// reply. Every call must succeed and be applied once. At the end the user's stores must equal those of a witness, who
+/// enters at the beginning and is never cut off, and those of a newcomer, who enters at the end. `StoreCallCutTests`
+/// plays the same sessions on a cluster of real processes.
 struct SimulatedCallCutTests {
-    /// How many frames are still delivered, counted from the beginning of a call, before the connection is cut.
-    private static let frameCountsBeforeCut = [0, 1, 2, 3, 4, 5, SimulatedCallScriptSession.neverCut]
-
-    @Test(arguments: Self.frameCountsBeforeCut)
-    func `I7 I15 every call of a host is applied once although the connection is cut at each call`(
-        frameCount: Int
-    ) async throws {
-        try await HostScript(SimulatedCallScriptSession("host", cutAfterFrames: frameCount)).run()
+    /// Each session with each number of frames, and without cuts.
+    private static func cases() throws -> [CallCutCase] {
+        try SessionFile().sessions.flatMap { session in
+            (session.framesBeforeCut + [nil]).map { CallCutCase(session: session, framesBeforeCut: $0) }
+        }
     }
 
-    @Test(arguments: Self.frameCountsBeforeCut)
-    func `I7 I15 every call of a guest is applied once although the connection is cut at each call`(
-        frameCount: Int
+    @Test(arguments: try Self.cases())
+    func `I7 I15 every call is applied once although the connection is cut at each call`(
+        testCase: CallCutCase
     ) async throws {
-        try await GuestScript(SimulatedCallScriptSession("guest", cutAfterFrames: frameCount)).run()
-    }
-
-    @Test(arguments: EntryScript.frameCountsBeforeCut, [true, false])
-    func `I7 I15 a user who is cut off once while it enters a live shows what others show`(
-        frameCount: Int, createsLive: Bool
-    ) async throws {
-        let user = EntryScript.userName(createsLive: createsLive)
-        let session = SimulatedCallScriptSession(user, cutAfterFrames: frameCount)
-        try await EntryScript(createsLive: createsLive, session).run()
+        try await SessionRun(testCase.session, SimulatedSessionEnvironment(testCase)).run()
     }
 }
 
-/// A session on a cluster in memory of its own.
-private final class SimulatedCallScriptSession: CallScriptSession {
-    /// The frame count that stands for a session without cuts.
-    static let neverCut = 100
+/// A session with one of its numbers of frames.
+struct CallCutCase: Sendable, CustomTestStringConvertible {
+    let session: ConformanceSession
+    /// How many frames are still delivered before each cut; nil for a session without cuts.
+    let framesBeforeCut: Int?
 
+    var testDescription: String {
+        "\(self.session.name), \(self.framesBeforeCut.map { "cut off after \($0) frames" } ?? "never cut off")"
+    }
+}
+
+/// A cluster in memory of its own for a session.
+private final class SimulatedSessionEnvironment: SessionEnvironment {
     let plaza: LivePlaza
     let hasSimulatedTime = true
     private let cluster: SimulatedCluster
     private let user: String
-    private let frameCountBeforeCut: Int
+    private let framesBeforeCut: Int?
 
-    /// - Parameters:
-    ///   - user: the user under test.
-    ///   - frameCount: how many frames are delivered before each cut, or `neverCut`.
-    init(_ user: String, cutAfterFrames frameCount: Int) {
-        self.cluster = SimulatedCluster(seed: UInt64(frameCount) + 1)
-        (self.user, self.frameCountBeforeCut) = (user, frameCount)
-        self.plaza = self.cluster.client(user)
+    init(_ testCase: CallCutCase) {
+        self.framesBeforeCut = testCase.framesBeforeCut
+        self.cluster = SimulatedCluster(seed: UInt64(testCase.framesBeforeCut ?? 100) + 1)
+        self.user = testCase.session.user
+        self.plaza = self.cluster.client(self.user)
     }
 
     func id(_ name: String) -> String { name }
@@ -72,28 +66,26 @@ private final class SimulatedCallScriptSession: CallScriptSession {
     func logInBackend() throws -> UncutUser { Self.uncut(try self.cluster.backend()) }
 
     private static func uncut(_ user: ScriptedUser) -> UncutUser {
-        UncutUser(user.userID) { method, json in try user.call(method, json: json) }
+        UncutUser { method, json in try user.call(method, json: json) }
     }
 
     func planCut() {
-        if self.frameCountBeforeCut != Self.neverCut {
-            self.cluster.cutConnection(of: self.user, afterFrames: self.frameCountBeforeCut)
-        }
+        guard let framesBeforeCut else { return }
+        self.cluster.cutConnection(of: self.user, afterFrames: framesBeforeCut)
     }
 
-    /// Does nothing, because the user has reconnected when `result` returns.
+    /// Does nothing, because the user has reconnected when `outcome` returns.
     func waitUntilReconnected() {}
 
-    func result<Value: Sendable>(
-        of start: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
-    ) -> Result<Value, ErrorInfo>? {
-        var callResult: Result<Value, ErrorInfo>?
-        start { callResult = $0 }
+    func outcome(of start: (@escaping StoreMethods.Done) -> Void) -> StoreMethods.Outcome? {
+        var outcome: StoreMethods.Outcome?
+        start { outcome = $0 }
         self.passTime()
-        return callResult
+        return outcome
     }
 
-    func wait(until condition: () -> Bool) { if !condition() { self.passTime() } }
+    /// The time that passes is the same for every condition, whatever the limit.
+    func wait(atMost limit: Duration, until condition: () -> Bool) { if !condition() { self.passTime() } }
 
     /// Advances the time by more than a client needs to reconnect and to send its call again.
     private func passTime() { self.cluster.advance(by: .seconds(12)) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ConformanceSupport
 import LivePlazaCombine
 import LivePlazaTesting
 import MachineKit
@@ -6,12 +7,6 @@ import PlazaModel
 import PlazaWire
 
 @testable import LivePlazaKit
-
-/// The error of a case that is malformed, or whose expectation the client does not meet.
-struct CaseFailure: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
-}
 
 /// Runs one case of clients/conformance; the README there describes the steps.
 final class CaseRun {
@@ -44,7 +39,8 @@ final class CaseRun {
         self.network = TestNetwork(answers: answers.filter { $0.value != .null })
         let options = PlazaOptions(gateways: ["ws://gateway/v1"], transport: self.network, session: "s")
         self.plaza = LivePlaza(options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { 0.5 })
-        self.methods = StoreMethods(plaza: self.plaza, userID: userID)
+        // The server of a conformance case does not check the token.
+        self.methods = StoreMethods(plaza: self.plaza, userID: userID, token: "t.o.ken")
         let (plaza, live) = (self.plaza, Self.defaultLive)
         self.listen("login", plaza.loginStore.loginEventPublisher)
         self.listen("liveList", plaza.liveListStore.liveListEventPublisher)
@@ -162,7 +158,8 @@ final class CaseRun {
         case "closed": if try !self.socket.isClosed { throw CaseFailure("the connection is open") }
         case "state":
             guard let expected = params.value.members["is"] else { throw CaseFailure("a state without `is`") }
-            try self.match(self.state(params), expected, step: params)
+            let live = params.text("live", default: Self.defaultLive)
+            try self.match(self.methods.state(of: params.text("store"), live: live), expected, step: params)
         case "event": try self.checkEvent(params)
         case "noEvents":
             let name = try Self.name(value)
@@ -264,25 +261,6 @@ final class CaseRun {
         case .object(let members):
             .object(members.filter { !names.contains($0.key) }.mapValues { Self.without(names, $0) })
         default: value
-        }
-    }
-
-    /// The state of the step's store, as JSON.
-    private func state(_ params: CaseParams) -> JSONValue {
-        let (plaza, live) = (self.plaza, params.text("live", default: Self.defaultLive))
-        return switch params.text("store") {
-        case "login": Reflection.json(plaza.loginStore.state.value)
-        case "liveList": Reflection.json(plaza.liveListStore.state.value)
-        case "audience": Reflection.json(plaza.audienceStore(liveID: live).state.value)
-        case "barrage": Reflection.json(plaza.barrageStore(liveID: live).state.value)
-        case "seat": Reflection.json(plaza.seatStore(liveID: live).state.value)
-        case "coGuest": Reflection.json(plaza.coGuestStore(liveID: live).state.value)
-        case "coHost": Reflection.json(plaza.coHostStore(liveID: live).state.value)
-        case "battle": Reflection.json(plaza.battleStore(liveID: live).state.value)
-        case "gift": Reflection.json(plaza.giftStore(liveID: live).state.value)
-        case "like": Reflection.json(plaza.likeStore(liveID: live).state.value)
-        case "summary": Reflection.json(plaza.summaryStore(liveID: live).state.value)
-        default: .null
         }
     }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import ConformanceSupport
 import Foundation
 import PlazaWire
 import Repository
 import Testing
-
-@testable import LivePlazaKit
 
 /// A case of clients/conformance; the README there describes the files.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
@@ -33,7 +32,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         let folder = Repository.root.appending(path: "clients/conformance")
         let setups = try Self.readJSON("setups.json").members
         let fileNames = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0.hasSuffix(".json") && $0 != "setups.json" }.sorted()
+            .filter { $0.hasSuffix(".json") && $0 != "setups.json" && $0 != SessionFile.name }.sorted()
         return try fileNames.flatMap { fileName in
             try Self.list(Self.readJSON(fileName).members["cases"])
                 .map { try ConformanceCase($0.members, fileName, setups) }

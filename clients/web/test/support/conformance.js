@@ -9,12 +9,15 @@ const folder = new URL('../../../conformance/', import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
 const setups = read('setups.json');
 
+/** The files that hold no cases. */
+const otherFiles = ['sessions.json', 'setups.json'];
+
 /** All files of cases, with their names. */
-export const files = readdirSync(folder).filter((name) => name.endsWith('.json') && name !== 'setups.json').sort()
+export const files = readdirSync(folder).filter((name) => name.endsWith('.json') && !otherFiles.includes(name)).sort()
   .map((name) => ({ name, ...read(name) }));
 
 /** The stores of a client by the names that cases use. */
-const storeOf = (plaza, name, live) => (name === 'login' ? plaza.loginStore
+export const storeOf = (plaza, name, live) => (name === 'login' ? plaza.loginStore
   : name === 'liveList' ? plaza.liveListStore : plaza.live(live ?? 'concert')[name]);
 
 /** Runs one case of clients/conformance (its README describes the format). */
@@ -152,7 +155,7 @@ function numbered(value, turn) {
 }
 
 /** Compares what was expected; of objects the fields that are named. */
-function matches(actual, expected, path) {
+export function matches(actual, expected, path) {
   if (Array.isArray(expected)) {
     assert.ok(Array.isArray(actual), `${path} is no list`);
     assert.equal(actual.length, expected.length, `${path} has another length: ${JSON.stringify(actual)}`);
@@ -160,10 +163,28 @@ function matches(actual, expected, path) {
   } else if (typeof expected === 'object' && expected !== null) {
     assert.ok(typeof actual === 'object' && actual !== null, `${path} is ${actual}`);
     for (const [key, entry] of Object.entries(expected)) {
-      if (key === '$length') assert.equal(actual.length, entry, `${path} has another length`);
+      if (key === '$length') assert.equal(lengthOf(actual), entry, `${path} has another length`);
+      else if (key === '$contains') assert.ok(containsMatch(actual, entry), `${path} has no such entry: ${JSON.stringify(actual)}`);
       else if (key === '$first') matches(actual[0], entry, `${path}[first]`);
       else if (key === '$last') matches(actual[actual.length - 1], entry, `${path}[last]`);
       else matches(actual[key], entry, `${path}.${key}`);
     }
   } else assert.deepEqual(actual, expected, path);
+}
+
+/** The number of a list's entries, or of an object's fields. */
+function lengthOf(value) {
+  return Array.isArray(value) ? value.length : Object.keys(value).length;
+}
+
+/** Whether a list has an entry that is as expected. */
+function containsMatch(list, expected) {
+  return Array.isArray(list) && list.some((entry) => {
+    try {
+      matches(entry, expected, 'entry');
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }

@@ -1,76 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import PlazaWire
-import Testing
+internal import Foundation
+package import LivePlazaKit
+package import PlazaWire
 
-@testable import LivePlazaKit
-
-/// The parameters of a step of a conformance case: usually an object, whose keys are the labels of the parameters.
-struct CaseParams {
-    let value: JSONValue
-
-    /// The parameter with this label; `defaultText` if it is missing.
-    func text(_ label: String, default defaultText: String = "") -> String {
-        self.read(label) { Self.text($0) } ?? defaultText
-    }
-
-    /// The parameter with this label, a whole number; `defaultNumber` if it is missing.
-    func number(_ label: String, default defaultNumber: Int64) -> Int64 {
-        self.read(label) { if case .integer(let number) = $0 { number } else { nil } } ?? defaultNumber
-    }
-
-    /// Whether the parameter with this label is true; false if it is missing.
-    func bool(_ label: String) -> Bool {
-        self.read(label) { if case .bool(let isTrue) = $0 { isTrue } else { nil } } ?? false
-    }
-
-    /// The texts in the array with this label; empty if it is missing.
-    func texts(_ label: String) -> [String] {
-        let values: [JSONValue] = self.read(label) { if case .array(let values) = $0 { values } else { nil } } ?? []
-        return values.compactMap { value in
-            let text = Self.text(value)
-            if text == nil { Issue.record("\(label) has an entry that is no text: \(value)") }
-            return text
-        }
-    }
-
-    /// All parameters, which are texts, by their labels.
-    var textMembers: [String: String] {
-        Dictionary(uniqueKeysWithValues: self.value.members.keys.map { ($0, self.text($0)) })
-    }
-
-    private static func text(_ value: JSONValue) -> String? { if case .text(let text) = value { text } else { nil } }
-
-    /// The parameter with this label in the form that `read` expects; nil if it is missing.
-    ///
-    /// A parameter of another form is an issue of the test: with a default in its place, the case would test something
-    /// else than it says.
-    private func read<Value>(_ label: String, _ read: (JSONValue) -> Value?) -> Value? {
-        guard let value = self.value.members[label] else { return nil }
-        let result = read(value)
-        if result == nil { Issue.record("\(label) has another form: \(value)") }
-        return result
-    }
-
-    /// The parameters in the object with this label; none if the object is missing.
-    func object(_ label: String) -> CaseParams { CaseParams(value: self.value.members[label] ?? .object([:])) }
-}
-
-/// Calls the methods of the stores by the names that conformance cases use.
+/// Calls the methods of a client's stores by the names that conformance cases use, and reads the stores' states.
 ///
 /// Each private `call` has the methods of one store; it returns false if the store has no method of the name.
-struct StoreMethods {
-    /// Receives the outcome of a call; the result of a method without a result is null.
-    typealias Done = @Sendable (Result<JSONValue, ErrorInfo>) -> Void
+package struct StoreMethods {
+    /// The outcome of a call; the result of a method without a result is null.
+    package typealias Outcome = Result<JSONValue, ErrorInfo>
+    /// Receives the outcome of a call.
+    package typealias Done = (Outcome) -> Void
 
-    let plaza: LivePlaza
-    /// The user that logs in.
-    let userID: String
+    private let plaza: LivePlaza
+    /// The user that logs in, and its token.
+    private let (userID, token): (String, String)
+
+    /// Names the methods of the stores of a client.
+    ///
+    /// - Parameters:
+    ///   - plaza: the client.
+    ///   - userID: the user that logs in.
+    ///   - token: the user's token.
+    package init(plaza: LivePlaza, userID: String, token: String) {
+        self.plaza = plaza
+        (self.userID, self.token) = (userID, token)
+    }
 
     /// Calls a method of a store; `live` is the live of this store, if it is a store of one live.
     ///
     /// - Returns: false if there is no store or no method of this name here.
-    func call(_ store: String, _ method: String, _ params: CaseParams, live: String, _ done: @escaping Done) -> Bool {
+    package func call(
+        _ store: String, _ method: String, _ params: CaseParams, live: String, _ done: @escaping Done
+    ) -> Bool {
         let plaza = self.plaza
         switch store {
         case "login": return self.call(plaza.loginStore, method, params, done)
@@ -87,11 +49,29 @@ struct StoreMethods {
         }
     }
 
+    /// The state of a store as JSON; null if there is no store of this name.
+    package func state(of store: String, live: String) -> JSONValue {
+        let plaza = self.plaza
+        return switch store {
+        case "login": Reflection.json(plaza.loginStore.state.value)
+        case "liveList": Reflection.json(plaza.liveListStore.state.value)
+        case "audience": Reflection.json(plaza.audienceStore(liveID: live).state.value)
+        case "barrage": Reflection.json(plaza.barrageStore(liveID: live).state.value)
+        case "seat": Reflection.json(plaza.seatStore(liveID: live).state.value)
+        case "coGuest": Reflection.json(plaza.coGuestStore(liveID: live).state.value)
+        case "coHost": Reflection.json(plaza.coHostStore(liveID: live).state.value)
+        case "battle": Reflection.json(plaza.battleStore(liveID: live).state.value)
+        case "gift": Reflection.json(plaza.giftStore(liveID: live).state.value)
+        case "like": Reflection.json(plaza.likeStore(liveID: live).state.value)
+        case "summary": Reflection.json(plaza.summaryStore(liveID: live).state.value)
+        default: .null
+        }
+    }
+
     private func call(_ store: LoginStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
         case "login":
-            // The server of a conformance case does not check the token.
-            store.login(sdkAppID: 1, userID: self.userID, userSig: "t.o.ken") { result in
+            store.login(sdkAppID: 1, userID: self.userID, userSig: self.token) { result in
                 // `login` has no result, but conformance cases expect the user, which the state has.
                 done(result.map { Reflection.json(store.state.value.loginUserInfo as Any) })
             }
@@ -111,15 +91,26 @@ struct StoreMethods {
         case "joinLive": store.joinLive(liveID: params.text("liveID"), completion: Self.withValue(done))
         case "leaveLive": store.leaveLive(completion: Self.noValue(done))
         case "endLive": store.endLive(completion: Self.withValue(done))
+        case "fetchLiveInfo": store.fetchLiveInfo(liveID: params.text("liveID"), completion: Self.withValue(done))
         case "fetchLiveList":
-            let count = Int(params.number("count", default: 20))
-            store.fetchLiveList(cursor: params.text("cursor"), count: count, completion: Self.noValue(done))
+            let (cursor, count) = (params.text("cursor"), Int(params.number("count", default: 20)))
+            if params.has("category") {
+                store.fetchLiveList(
+                    cursor: cursor, count: count, category: Int(params.number("category", default: 0)),
+                    completion: Self.noValue(done))
+            } else {
+                store.fetchLiveList(cursor: cursor, count: count, completion: Self.noValue(done))
+            }
         case "queryMetaData": store.queryMetaData(keys: params.texts("keys"), completion: Self.withValue(done))
         case "updateLiveMetaData": store.updateLiveMetaData(params.textMembers, completion: Self.noValue(done))
-        // Conformance cases change no other fields than the name and the notice.
+        case "deleteLiveMetaData":
+            store.deleteLiveMetaData(keys: params.texts("keys"), completion: Self.noValue(done))
         case "updateLiveInfo":
-            let info = Self.liveInfo(params)
-            store.updateLiveInfo(info, modifyFlag: [.liveName, .notice], completion: Self.noValue(done))
+            // Conformance cases change no other fields than the name and the notice.
+            var fields: LiveInfo.ModifyFlag = []
+            if params.has("liveName") { fields.insert(.liveName) }
+            if params.has("notice") { fields.insert(.notice) }
+            store.updateLiveInfo(Self.liveInfo(params), modifyFlag: fields, completion: Self.noValue(done))
         case "reset":
             store.reset()
             done(.success(.null))
@@ -181,6 +172,16 @@ struct StoreMethods {
         case "muteMicrophone":
             store.muteMicrophone()
             done(.success(.null))
+        case "reportCamera": store.reportCamera(isOn: params.bool("isOn"), completion: Self.noValue(done))
+        case "reportSpeaking":
+            store.reportSpeaking(level: Int(params.number("level", default: 0)), completion: Self.noValue(done))
+        case "reportSuspension":
+            // The parameters of `reportSuspension` are not an object, but the status itself.
+            let statuses: [JSONValue: SuspendStatus] = [
+                "none": .none, "inBackground": .inBackground, "inCalling": .inCalling,
+            ]
+            guard let status = statuses[params.value] else { return false }
+            store.reportSuspension(status, completion: Self.noValue(done))
         case "openRemoteMicrophone":
             store.openRemoteMicrophone(userID: user, policy: .unlockOnly, completion: Self.noValue(done))
         case "openRemoteCamera":
@@ -198,11 +199,13 @@ struct StoreMethods {
         switch method {
         case "applyForSeat":
             store.applyForSeat(
-                seatIndex: seat, timeout: timeout, extraInfo: params.text("extraInfo"), completion: Self.noValue(done))
+                seatIndex: seat, timeout: timeout, extraInfo: params.optionalText("extraInfo"),
+                completion: Self.noValue(done))
         case "cancelApplication": store.cancelApplication(completion: Self.noValue(done))
         case "inviteToSeat":
             store.inviteToSeat(
-                userID: user, seatIndex: seat, timeout: timeout, extraInfo: nil, completion: Self.noValue(done))
+                userID: user, seatIndex: seat, timeout: timeout, extraInfo: params.optionalText("extraInfo"),
+                completion: Self.noValue(done))
         case "cancelInvitation":
             store.cancelInvitation(inviteeID: params.text("inviteeID"), completion: Self.noValue(done))
         case "acceptApplication": store.acceptApplication(userID: user, completion: Self.noValue(done))
@@ -233,6 +236,9 @@ struct StoreMethods {
             store.acceptHostConnection(fromHostLiveID: params.text("fromHostLiveID"), completion: Self.noValue(done))
         case "rejectHostConnection":
             store.rejectHostConnection(fromHostLiveID: params.text("fromHostLiveID"), completion: Self.noValue(done))
+        case "muteRemoteHostAudio":
+            store.muteRemoteHostAudio(
+                liveID: params.text("liveID"), isMuted: params.bool("isMuted"), completion: Self.noValue(done))
         case "exitHostConnection": store.exitHostConnection(completion: Self.noValue(done))
         case "getCoHostCandidates":
             store.getCoHostCandidates(cursor: params.text("cursor"), completion: Self.noValue(done))
@@ -272,10 +278,16 @@ struct StoreMethods {
     private func call(_ store: GiftStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
         case "refreshUsableGifts": store.refreshUsableGifts(completion: Self.noValue(done))
+        case "setGiftEnabled":
+            store.setGiftEnabled(isEnabled: params.bool("isEnabled"), completion: Self.noValue(done))
         case "sendGift":
-            store.sendGift(
-                giftID: params.text("giftID"), count: UInt(params.number("count", default: 1)),
-                completion: Self.noValue(done))
+            let (gift, count) = (params.text("giftID"), UInt(params.number("count", default: 1)))
+            if params.has("receivers") {
+                store.sendGift(
+                    giftID: gift, count: count, receivers: params.texts("receivers"), completion: Self.noValue(done))
+            } else {
+                store.sendGift(giftID: gift, count: count, completion: Self.noValue(done))
+            }
         case "setLanguage":
             // The parameters of `setLanguage` are not an object, but the language itself.
             guard case .text(let language) = params.value else { return false }
@@ -311,12 +323,12 @@ struct StoreMethods {
     }
 
     /// Makes the completion of a method without a result.
-    private static func noValue(_ done: @escaping Done) -> @Sendable (Result<Void, ErrorInfo>) -> Void {
+    private static func noValue(_ done: @escaping Done) -> (Result<Void, ErrorInfo>) -> Void {
         { result in done(result.map { .null }) }
     }
 
     /// Makes the completion of a method with a result.
-    private static func withValue<T>(_ done: @escaping Done) -> @Sendable (Result<T, ErrorInfo>) -> Void {
+    private static func withValue<T>(_ done: @escaping Done) -> (Result<T, ErrorInfo>) -> Void {
         { result in done(result.map { Reflection.json($0) }) }
     }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import PlazaWire
-
-@testable import LivePlazaKit
+internal import LivePlazaKit
+package import PlazaWire
 
 /// Turns values of the SDK into JSON, whose keys are the names of properties, enumeration cases and labels.
-enum Reflection {
+package enum Reflection {
     /// A value as JSON: a structure is an object, an enumeration case without associated values is its name.
-    static func json(_ value: Any) -> JSONValue {
+    package static func json(_ value: Any) -> JSONValue {
         switch value {
         case let value as Bool: return .bool(value)
         case let value as String: return .text(value)
@@ -28,7 +27,7 @@ enum Reflection {
     }
 
     /// Splits an event, a case of an enumeration, into the case's name and an object of its values by their labels.
-    static func event(_ value: Any) -> (type: String, detail: JSONValue) {
+    package static func event(_ value: Any) -> (type: String, detail: JSONValue) {
         guard let (label, payload) = Mirror(reflecting: value).children.first else { return ("\(value)", .object([:])) }
         let mirror = Mirror(reflecting: payload)
         let isTuple = mirror.displayStyle == .tuple
@@ -59,11 +58,14 @@ enum Reflection {
 
     /// Compares a value with the one that a conformance case expects.
     ///
-    /// Members that an expected object does not name are ignored. An expected object with `$length`, `$first` or
-    /// `$last` describes an array by its length, first or last entry.
+    /// Members that an expected object does not name are ignored. An expected object with `$length`, `$first`, `$last`
+    /// or `$contains` describes an array by its length, its first or last entry, or any of its entries; `$length` is
+    /// also the number of an object's members.
     ///
     /// - Returns: the first difference; nil if the values match.
-    static func difference(_ actual: JSONValue, _ expected: JSONValue, at path: String = "") -> String? {
+    package static func difference(
+        _ actual: JSONValue, _ expected: JSONValue, at path: String = ""
+    ) -> String? {
         switch (actual, expected) {
         case (.array(let actual), .array(let expected)):
             guard actual.count == expected.count else { return "\(path) has \(actual.count) entries: \(actual)" }
@@ -77,7 +79,11 @@ enum Reflection {
             for (name, expected) in members.sorted(by: { $0.key < $1.key }) {
                 let found: JSONValue
                 switch (name, actual) {
+                case ("$contains", .array(let entries)):
+                    if entries.contains(where: { Self.difference($0, expected) == nil }) { continue }
+                    return "\(path) has no entry like \(expected): \(entries)"
                 case ("$length", .array(let entries)): found = .integer(Int64(entries.count))
+                case ("$length", .object(let members)): found = .integer(Int64(members.count))
                 case ("$first", .array(let entries)): found = entries.first ?? .null
                 case ("$last", .array(let entries)): found = entries.last ?? .null
                 case (_, .object(let members)): found = members[name] ?? .null
