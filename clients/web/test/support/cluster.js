@@ -53,9 +53,9 @@ export class Cluster {
   }
 
   /** A signed token, as an app's server gives it. */
-  async token(user, { role = 'user', seconds = 3600 } = {}) {
+  async token(user, { role = 'user', seconds = 3600, hasName = role === 'user' } = {}) {
     const options = ['token', '--run-dir', this.#folder, '--user', user, '--role', role, '--seconds', String(seconds)];
-    const named = role === 'user' ? [...options, '--name', user.toUpperCase()] : options;
+    const named = hasName ? [...options, '--name', user.toUpperCase()] : options;
     return (await promisify(execFile)(plaza, named)).stdout.trim();
   }
 

@@ -6,7 +6,8 @@ import { FakeClock, settle } from './fake-clock.js';
 import { FakeNetwork } from './fake-network.js';
 
 const folder = new URL('../../../conformance/', import.meta.url);
-const read = (name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
+/** A file of clients/conformance. */
+export const read = (name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
 const setups = read('setups.json');
 
 /** The files that hold no cases. */
