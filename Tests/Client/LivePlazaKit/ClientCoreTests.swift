@@ -236,7 +236,7 @@ struct TokenKeeperTests {
         var keeper = TokenKeeper(hasProvider: true, random: { 0 })
         keeper.use(TokenValue(text: "a", remainingTime: .seconds(1)), at: .seconds(0))
         let mayRetryAfterFirst = keeper.recordRejection()
-        #expect(mayRetryAfterFirst && keeper.text == nil)
+        #expect(mayRetryAfterFirst && keeper.token == nil)
         keeper.use(TokenValue(text: "b", remainingTime: .seconds(1)), at: .seconds(0))
         let mayRetryAfterSecond = keeper.recordRejection()
         #expect(!mayRetryAfterSecond)

@@ -67,7 +67,7 @@ struct NetworkChangeTests {
         harness.perform(harness.core.tick(at: .seconds(20)))
         #expect(harness.sent.count == 1)
         // The device slept, so no timer reported that the ping was not answered within 10 s.
-        harness.perform(harness.core.probe(at: .seconds(600)))
+        harness.perform(harness.core.probeConnection(at: .seconds(600)))
         guard case .disconnected(ClientCloseCode.lost) = harness.events.last else {
             Issue.record("expected that the connection counts as lost: \(harness.events)")
             return

@@ -4,14 +4,14 @@ internal import Dispatch
 internal import Foundation
 internal import Network
 
-/// Reports that the app is shown again and whether the system has a network, on Apple systems.
+/// Reports, on Apple systems, that the app has become active and whether the system has a network.
 ///
 /// The reports end when the object is released.
 final class SystemEvents: Sendable {
     /// A change of the system.
     enum Event: Sendable {
-        /// The app is in use again.
-        case appShown
+        /// The app has become active: the user sees it, and can use it.
+        case appBecameActive
         /// The network has changed; `isOnline` is false if there is none.
         case networkChanged(isOnline: Bool)
     }
@@ -22,10 +22,10 @@ final class SystemEvents: Sendable {
         let observers: [any NSObjectProtocol]
     }
 
-    /// The notifications of UIKit and AppKit after which an app is in use again.
+    /// The names of the notifications by which UIKit and AppKit report that the app has become active.
     ///
-    /// They are named by text: the kit also runs where neither is linked, such as in a command line tool.
-    private static let appShownNotifications = [
+    /// They are texts, because the kit also runs where neither framework is linked, such as in a command line tool.
+    private static let activationNotifications = [
         "UIApplicationDidBecomeActiveNotification", "NSApplicationDidBecomeActiveNotification",
     ]
 
@@ -33,15 +33,15 @@ final class SystemEvents: Sendable {
 
     /// Begins to report.
     ///
-    /// `onEvent`: called on any thread; the first call says whether the system has a network now.
+    /// `onEvent`: called on any thread. A first `networkChanged` follows by itself, with what the system has now.
     init(_ onEvent: @escaping @Sendable (Event) -> Void) {
         let monitor = NWPathMonitor()
-        // `requiresConnection` counts as online: the next attempt to connect makes the system bring the network up, for
-        // example a VPN.
+        // The status `requiresConnection` counts as online: an attempt to connect makes the system bring up a network,
+        // for example a VPN.
         monitor.pathUpdateHandler = { path in onEvent(.networkChanged(isOnline: path.status != .unsatisfied)) }
-        let observers = Self.appShownNotifications.map { name in
+        let observers = Self.activationNotifications.map { name in
             NotificationCenter.default.addObserver(forName: Notification.Name(name), object: nil, queue: nil) { _ in
-                onEvent(.appShown)
+                onEvent(.appBecameActive)
             }
         }
         monitor.start(queue: DispatchQueue(label: "liveplaza.network"))
@@ -61,7 +61,7 @@ extension PlazaEngine {
     nonisolated func systemChanged(_ event: SystemEvents.Event) {
         self.onQueue { engine in
             switch event {
-            case .appShown: engine.probe()
+            case .appBecameActive: engine.probeConnection()
             case .networkChanged(let isOnline): engine.setOnline(isOnline)
             }
         }

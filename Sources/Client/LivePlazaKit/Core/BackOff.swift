@@ -4,7 +4,7 @@ internal import MachineKit
 /// Returns random numbers from 0 to below 1.
 package typealias RandomSource = @Sendable () -> Double
 
-/// How long to wait before the next attempt.
+/// How long to pause before the next attempt.
 enum BackOff {
     /// The pause after a failed attempt.
     ///
@@ -12,11 +12,10 @@ enum BackOff {
     /// (PROTOCOL.md, section 7).
     ///
     /// - Parameters:
-    ///   - failures: how many attempts had failed in a row before the attempt that has failed now; 0 after the first
-    ///     failure.
+    ///   - failures: the number of failures in a row before the present one; 0 after the first failure.
     ///   - random: a random number from 0 to below 1.
-    ///   - first: the longest wait after the first failure.
-    ///   - longest: the longest wait after any number of failures.
+    ///   - first: the longest pause after the first failure; it doubles with each further failure.
+    ///   - longest: the longest pause after any number of failures.
     /// - Returns: the pause, from 0 to `min(longest, first · 2^failures)`.
     static func pause(
         failures: Int, random: Double, first: Milliseconds = Milliseconds(100), max longest: Milliseconds = .seconds(5)

@@ -7,8 +7,8 @@ internal import PlazaModel
 /// A call that is sent again has the same id as before, so that the server applies it at most once.
 struct CallQueue: Sendable {
     private var calls: [UnfinishedCall] = []
-    /// The last joins, leaves and ends of lives that have timed out on the present connection, where their replies may
-    /// still come.
+    /// The joins, leaves and ends of lives that were sent on the present connection and have timed out: their replies
+    /// may still come.
     private var timedOut: [UnfinishedCall] = []
     private let random: RandomSource
     private var sendRate = SendRate()
@@ -36,7 +36,7 @@ struct CallQueue: Sendable {
     /// The join that was sent and has no reply yet; there is at most one, because calls behind a join wait.
     var sentJoin: UnfinishedCall? { self.calls.first { $0.isJoining && $0.isSent } }
 
-    /// Whether an unfinished call about this live matches.
+    /// Whether there is an unfinished call about this live for which `isMatch` is true.
     func contains(about live: LiveID, where isMatch: (UnfinishedCall) -> Bool) -> Bool {
         self.calls.contains { $0.live == live && isMatch($0) }
     }

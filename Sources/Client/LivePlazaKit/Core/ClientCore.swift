@@ -5,8 +5,8 @@ internal import PlazaWire
 
 /// The client's side of the protocol without IO: login, calls, resume, reconnect, heartbeat, renewal of tokens.
 ///
-/// Each method takes an event and the time of any monotonic clock, and returns the actions that the code around the
-/// core performs, in order. The core reads no clock and makes no random numbers by itself.
+/// Each method takes an event and the time of a monotonic clock. It returns the actions that the owner of the core
+/// performs, in order. The core reads no clock; its random numbers come from the closure that `init` gets.
 struct ClientCore: Sendable {
     private var options: Options
     /// The connection and the token.
@@ -16,7 +16,7 @@ struct ClientCore: Sendable {
     private var membership = LiveMembership()
     /// The actions that `takeActions` has not returned yet.
     private var actions: [ClientAction] = []
-    /// The id of the next call that is sent for the first time.
+    /// The id that the next new frame gets; a call that is sent again keeps its id.
     private var nextID: Int64
     /// The handle of the app's next call.
     ///
@@ -57,7 +57,7 @@ struct ClientCore: Sendable {
     var state: LinkState { self.link.state }
 
     /// The token of the last login or renewal; nil if none is known.
-    var token: String? { self.link.tokens.text }
+    var token: String? { self.link.tokens.token }
 
     /// Begins to connect.
     ///
@@ -84,7 +84,7 @@ struct ClientCore: Sendable {
         self.login = OwnCall(id: self.makeID(), sentAt: now)
         let options = self.options
         let params = LoginParams(
-            token: self.link.tokens.text ?? "", session: options.session.text,
+            token: self.link.tokens.token ?? "", session: options.session.text,
             name: options.name.isEmpty ? nil : options.name,
             avatarURL: options.avatarURL.isEmpty ? nil : options.avatarURL, resume: self.membership.resumePoint,
             notices: self.membership.lastNotice)
@@ -128,6 +128,7 @@ struct ClientCore: Sendable {
         _ method: String, params: [UInt8], live: LiveID?, at now: MonotonicTime
     ) -> (handle: Int, actions: [ClientAction]) {
         let handle = self.makeHandle()
+        // An ended core stays ended: a new login needs a new core.
         if self.state == .idle || self.state == .ended {
             self.actions.append(.callEnded(handle: handle, .failure(ErrorInfo(.notLoggedIn, "log in first"))))
         } else if self.calls.count >= Self.maxUnfinishedCalls {
@@ -157,29 +158,28 @@ struct ClientCore: Sendable {
         return self.takeActions()
     }
 
-    /// Looks for a connection sooner: a waiting client shortens the pause before its next attempt, and a connected
-    /// client checks its connection with a ping.
-    ///
-    /// Used when the app is shown again, or when the network may be back.
+    /// Checks the connection, because the app is active again or the network may be back: a connected client sends a
+    /// ping, and a waiting client makes its next attempt sooner.
     ///
     /// `spread`: the attempt is made at a random moment within this time; 0 for at once.
-    mutating func probe(spread: Milliseconds = Milliseconds(0), at now: MonotonicTime) -> [ClientAction] {
-        // Timers stand still while the device sleeps, so after a sleep some may be overdue that have not fired.
+    mutating func probeConnection(spread: Milliseconds = Milliseconds(0), at now: MonotonicTime) -> [ClientAction] {
+        // Timers stand still while the device sleeps, so some may be overdue after a sleep.
         self.handleDue(at: now)
-        let needsPing = self.link.probe(spread: spread, at: now)
-        if needsPing { self.sendPing(at: now) }
+        self.link.shortenPause(spread: spread, at: now)
+        // While a ping is unanswered, another one would tell nothing more.
+        if self.state == .open, !self.link.pingSchedule.isAwaitingAnswer { self.sendPing(at: now) }
         return self.takeActions()
     }
 
-    /// Records whether the system reports a network.
+    /// Records whether the system has a network, and checks the connection.
     ///
     /// Without a network, the client rarely tries to connect. A network that is reported may be a new one. A connection
-    /// over the former network is then lost, but nothing reports the loss. Therefore the client checks the connection.
-    /// It also checks a connection when the system loses the network, because the system may be wrong.
+    /// over the former network is then lost, but nothing reports the loss; a ping finds it. An open connection is also
+    /// checked when the system reports the loss of its network, because the report may be wrong.
     mutating func setOnline(_ isOnline: Bool, at now: MonotonicTime) -> [ClientAction] {
         let isLoss = self.link.setOnline(isOnline, at: now)
         guard isOnline || (isLoss && self.state == .open) else { return self.takeActions() }
-        return self.probe(spread: Self.networkChangeSpread, at: now)
+        return self.probeConnection(spread: Self.networkChangeSpread, at: now)
     }
 
     /// Sets the name and the picture for the next login; nil keeps the present one.
@@ -231,12 +231,14 @@ extension ClientCore {
 
     /// Handles the reply to a join, a leave or an end of a live that has timed out already.
     ///
-    /// A late leave or end is applied. A late join is undone: its caller got an error, and the server would reject a
-    /// join of another live.
+    /// A late leave or end is applied. A late join is undone by a leave: its caller got an error, and while the user is
+    /// in this live, the server rejects a join of another one.
     private mutating func lateReplyReceived(
         _ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>, at now: MonotonicTime
     ) {
         guard call.isJoining else { return self.emit(self.membership.callEnded(call, result)) }
+        // If a later join of this live has succeeded or is unfinished, the app wants to be in it. An empty id names no
+        // live to leave.
         guard case .success = result, let live = call.live, !live.text.isEmpty, live != self.membership.live,
             !self.calls.contains(about: live, where: \.isJoining)
         else { return }
@@ -250,11 +252,10 @@ extension ClientCore {
 
     private mutating func renewalReplyReceived(_ content: ReplyContent, at now: MonotonicTime) {
         switch content {
-        // The server also closes the connection; the close code decides what follows. If the close does not arrive, the
-        // token provider is asked again later.
+        // The server also closes the connection, and the close code decides what follows. In case the close does not
+        // arrive, the token provider is asked again later.
         case .failure(let error):
-            // The returned pause is not needed: `tokens` also stores when the token provider is asked again.
-            _ = self.link.tokens.recordFailure(at: now)
+            self.link.tokens.recordFailure(at: now)
             self.emit([.tokenRenewalFailed(error)])
         // A result that cannot be read is a success, too: the server has accepted the token.
         case .success, .unreadable: self.emit([.tokenRenewed])
@@ -282,13 +283,14 @@ extension ClientCore {
         case .success: return self.loginUnreadable(.badFrame("no login as the reply to a login"), at: now)
         case .unreadable(let error): return self.loginUnreadable(error, at: now)
         }
-        if self.link.loginSucceeded() { self.renewToken(at: now) }
+        self.link.loginSucceeded()
+        if self.link.hasNewerToken { self.renewToken(at: now) }
         self.sendCalls(at: now)
     }
 
     /// Logs in again with the present token on the open connection.
     private mutating func renewToken(at now: MonotonicTime) {
-        guard let token = self.link.tokens.text else { return }
+        guard let token = self.link.tokens.token else { return }
         self.renewal = OwnCall(id: self.makeID(), sentAt: now)
         self.send(OutgoingFrame.call(self.renewal.id, "login", Wire.encode(LoginParams(token: token))), at: now)
     }
@@ -304,8 +306,7 @@ extension ClientCore {
         let live = self.membership.live
         var minimumPause = Milliseconds(0)
         switch LoginVerdict(error, isResume: live != nil) {
-        // The error means the same as this close code; the connection is still open, and `connectionLost` closes it.
-        case .closed(let code): return self.link.connectionLost(code: code, at: now, error: error)
+        case .sameAsClose(let code): return self.link.loginRejected(error, sameAsCloseCode: code, at: now)
         case .end: return self.link.end(code: ClientCloseCode.normal, error, reportsEnd: true)
         case .dropLive:
             // A leave of the live may wait for this login; the app then learns of a leave, not of a failed resume.

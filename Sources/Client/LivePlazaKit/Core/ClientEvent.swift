@@ -7,11 +7,12 @@ enum ClientEvent: Sendable {
     /// The client is logged in: for the first time, or after a reconnect outside of a live. After a reconnect in a live
     /// `resumed` comes instead.
     case loggedIn(PlazaModel.UserInfo)
-    /// The server's time is the time of the core's clock plus this offset.
+    /// A reply has told the server's time: it is the time of the core's clock plus this offset.
     case serverTime(ServerTimeOffset)
-    /// The client has joined the live. If `isAgain`, the client was in this live already, and the feed continues after
-    /// the last item that it has received. If `isConfirmed` is false, the join holds, but the server could not store it
-    /// yet.
+    /// The client has joined the live.
+    ///
+    /// If `isAgain`, the client was in this live already, and the feed continues after the last item that it has
+    /// received. If `isConfirmed` is false, the join is valid, but the server could not store it yet.
     case joined(LiveID, isAgain: Bool, isConfirmed: Bool)
     /// Items of the live's feed, in order, each once. If `isHistory`, they are from before the client joined. If
     /// `hasGap`, items before them are missing.

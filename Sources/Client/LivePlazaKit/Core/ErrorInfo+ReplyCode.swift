@@ -31,13 +31,14 @@ extension ErrorInfo {
     /// Whether the same call, with the same id, may be tried again.
     var isRetriable: Bool { self.has(.overloaded) || self.has(.unavailable) || self.has(.timedOut) }
 
-    /// Whether the error passes by itself, so that a login or a read is worth repeating.
-    var passes: Bool { self.isRetriable || self.has(.tooFrequent) || self.has(.internalError) }
+    /// Whether the cause of the error goes away by itself, so that a login or a read is worth repeating.
+    var isTemporary: Bool { self.isRetriable || self.has(.tooFrequent) || self.has(.internalError) }
 
     /// Whether the server may have applied the call that has failed with this error.
     ///
-    /// It may have if the reply did not come in time, was lost in the server, or cannot be read. Other errors, such as
-    /// `overloaded`, concern only the last copy of a call that was sent again; an earlier copy may have been applied.
+    /// It may have if the reply did not come in time, was lost in the server, or cannot be read. After an error such as
+    /// `overloaded`, the server has not applied the frame that it answers, but it may have applied an earlier frame of
+    /// the same call.
     var leavesOutcomeUnknown: Bool {
         self.isRetriable || self.has(.requestForgotten) || self.has(.internalError) || self.has(.badFrame)
     }

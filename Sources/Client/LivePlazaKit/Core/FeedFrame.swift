@@ -5,7 +5,8 @@ internal import PlazaModel
 /// Items of a live's feed.
 struct FeedFrame: Sendable {
     var live: LiveID
-    /// The position of the feed after this frame: of its last item, unless the frame is a history or has no items.
+    /// The position of the feed after this frame: that of the frame's last item, unless the frame is a history or has
+    /// no items.
     var position: FeedPosition
     /// The text with which a client resumes the feed after this frame.
     var token: String

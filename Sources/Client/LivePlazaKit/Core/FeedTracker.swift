@@ -19,12 +19,12 @@ struct FeedTracker: Sendable {
 
     /// Continues at the position at which the server resumes the feed, without a replay.
     mutating func resume(at position: FeedPosition) {
-        // A server may send any number. An addition to the greatest one would overflow.
+        // A faulty server may send any number. The bounds keep later additions from overflowing.
         let number = min(max(position.number, 0), FeedPosition.validNumbers.upperBound)
         let position = FeedPosition(epoch: position.epoch, number: number)
         if let previous = self.position, previous.epoch == position.epoch {
-            // The position may be before the last received item, because the new gateway may have read less of the feed
-            // than the former gateway had sent.
+            // The position may be before the last received item: the new gateway may have read less of the feed than
+            // the former gateway has sent.
             guard position.number > previous.number else { return }
             self.missing &+= position.number - previous.number
         }

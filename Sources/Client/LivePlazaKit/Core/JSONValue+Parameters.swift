@@ -5,7 +5,7 @@ extension JSONValue {
     /// A text; nil stays nil, so that the parameter is left out.
     static func text(ifPresent value: String?) -> JSONValue? { value.map { .text($0) } }
 
-    /// A whole number.
+    /// A whole number; beyond the range of `Int64`, the nearest bound.
     static func whole(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
 
     /// A list of texts.

@@ -23,9 +23,9 @@ enum LinkState: Sendable {
 /// Decides when a client connects, when its connection counts as lost, when it tries again or gives up, and which token
 /// it uses.
 ///
-/// `ClientCore` owns the link and performs its effects.
+/// `ClientCore` owns the link, and carries out its effects.
 struct Link: Sendable {
-    /// An effect that `ClientCore` carries out; the order matters.
+    /// What `ClientCore` must do, in the order of the effects.
     enum Effect: Sendable {
         case perform(ClientAction)
         /// The connection is lost; the link will try to open another one.
@@ -60,7 +60,7 @@ struct Link: Sendable {
     private static let offlineAnswerTimeout = Milliseconds.seconds(5)
     /// The minimum pause while the system has no network.
     private static let offlinePause = Milliseconds.seconds(30)
-    /// The maximum time in which a stopping gateway may ask its clients to leave; longer times are shortened to it.
+    /// The longest time in which the clients of a stopping gateway disconnect, even if the gateway states a longer one.
     private static let maxDrainTime = Milliseconds.seconds(60)
 
     init(hasTokenProvider: Bool, pingInterval: Milliseconds, random: @escaping RandomSource) {
@@ -97,20 +97,19 @@ struct Link: Sendable {
 
     /// The login was sent.
     mutating func loginSent(at now: MonotonicTime) {
-        self.loginToken = self.tokens.text
+        self.loginToken = self.tokens.token
         self.enter(.loggingIn, until: now + Self.answerTimeout)
     }
 
     /// The login has succeeded.
-    ///
-    /// - Returns: whether the client must log in again with a newer token, because the token provider has answered
-    ///   after the login was sent.
-    mutating func loginSucceeded() -> Bool {
+    mutating func loginSucceeded() {
         self.enter(.open, until: .distantFuture)
         self.failures = 0
         self.tokens.recordAcceptance()
-        return self.tokens.text != self.loginToken
     }
+
+    /// Whether the token provider has given another token since the login was sent.
+    var hasNewerToken: Bool { self.tokens.token != self.loginToken }
 
     /// Whether a connection is open or being opened.
     var isOpenOrOpening: Bool { self.state == .connecting || self.state == .loggingIn || self.state == .open }
@@ -118,29 +117,22 @@ struct Link: Sendable {
     /// The gateway is stopping: the client disconnects at a random moment, so that not all clients connect to the next
     /// gateway at once.
     ///
-    /// `within`: the time that the gateway gives its clients.
+    /// `within`: the time in which the gateway asks its clients to disconnect.
     mutating func drain(within: Milliseconds, at now: MonotonicTime) {
         self.drainAt = now + min(within, Self.maxDrainTime).randomPart(self.random())
     }
 
-    /// Shortens the pause of a waiting client, because the app is shown or the network may be back.
+    /// Shortens the pause of a waiting client, because the app is active again or the network may be back.
     ///
     /// `spread`: the time over which the attempts of many clients are spread.
-    /// - Returns: whether `ClientCore` must send a ping to check a connection that is open; false while another ping is
-    ///   unanswered.
-    mutating func probe(spread: Milliseconds, at now: MonotonicTime) -> Bool {
-        if self.state == .waiting {
-            self.stateEndsAt = min(self.stateEndsAt, now + spread.randomPart(self.random()))
-        }
-        return self.state == .open && !self.pingSchedule.isAwaitingAnswer
+    mutating func shortenPause(spread: Milliseconds, at now: MonotonicTime) {
+        guard self.state == .waiting else { return }
+        self.stateEndsAt = min(self.stateEndsAt, now + spread.randomPart(self.random()))
     }
 
-    /// Records whether the system reports a network.
+    /// Records whether the system has a network; the loss of the network lengthens the pause of a waiting client.
     ///
-    /// The loss of the network lengthens the pause of a waiting client. When the network is lost or is back,
-    /// `ClientCore` calls `probe`.
-    ///
-    /// - Returns: whether the network was lost.
+    /// - Returns: whether the network was lost now.
     mutating func setOnline(_ isOnline: Bool, at now: MonotonicTime) -> Bool {
         let isLoss = self.isOnline && !isOnline
         if isLoss, self.state == .waiting {
@@ -184,8 +176,7 @@ struct Link: Sendable {
     ///
     /// A late answer still counts.
     private mutating func tokenRequestTimedOut(at now: MonotonicTime) {
-        // The returned pause is not needed: `tokens` also stores when the token provider is asked again.
-        _ = self.tokens.recordFailure(at: now)
+        self.tokens.recordFailure(at: now)
         let error = ErrorInfo(.timedOut, "the token provider does not answer")
         self.effects.append(.perform(.event(.tokenRenewalFailed(error))))
     }
@@ -198,23 +189,33 @@ struct Link: Sendable {
         self.connectionLost(code: ClientCloseCode.lost, at: now, minimumPause: minimumPause)
     }
 
-    /// Handles the loss of the connection: waits for the next attempt, or ends.
+    /// The connection was lost: the client waits for the next attempt, or ends.
     ///
     /// `code`: the close code.
-    /// `error`: the error of a rejected login that means the same as the close code; the connection is then still open,
-    /// and is closed here. Nil if the connection is closed already.
     /// `minimumPause`: the minimum pause before the next attempt; the back-off is added to it.
     mutating func connectionLost(
-        code: Int, at now: MonotonicTime, error: ErrorInfo? = nil, minimumPause: Milliseconds = Milliseconds(0)
+        code: Int, at now: MonotonicTime, minimumPause: Milliseconds = Milliseconds(0)
+    ) {
+        let error = ErrorInfo(.failed, "the connection ended with code \(code)")
+        self.reconnectOrEnd(afterCode: code, error, isConnectionOpen: false, minimumPause: minimumPause, at: now)
+    }
+
+    /// The server has rejected the login on the open connection, with an error that means the same as a close code:
+    /// the client disconnects, and then waits for the next attempt or ends.
+    mutating func loginRejected(_ error: ErrorInfo, sameAsCloseCode code: Int, at now: MonotonicTime) {
+        self.reconnectOrEnd(afterCode: code, error, isConnectionOpen: true, minimumPause: Milliseconds(0), at: now)
+    }
+
+    /// Waits for the next attempt if the close code permits one, and otherwise ends with the error.
+    private mutating func reconnectOrEnd(
+        afterCode code: Int, _ error: ErrorInfo, isConnectionOpen: Bool, minimumPause: Milliseconds,
+        at now: MonotonicTime
     ) {
         // After a rejected token, `recordRejection` says whether the client may reconnect with another token.
         let isTokenFault = code == ClientCloseCode.tokenExpired || code == ClientCloseCode.tokenRefused
         let mayReconnect = isTokenFault ? self.tokens.recordRejection() : ClientCloseCode.allowsReconnect(after: code)
-        guard mayReconnect else {
-            let reason = error ?? ErrorInfo(.failed, "the connection ended with code \(code)")
-            return self.end(code: code, reason, reportsEnd: true)
-        }
-        if error != nil { self.effects.append(.perform(.disconnect(code: ClientCloseCode.normal))) }
+        guard mayReconnect else { return self.end(code: code, error, reportsEnd: true) }
+        if isConnectionOpen { self.effects.append(.perform(.disconnect(code: ClientCloseCode.normal))) }
         self.needsNextAddress = true
         self.effects.append(.connectionLost)
         self.effects.append(.perform(.event(.disconnected(code: code))))
@@ -243,7 +244,7 @@ struct Link: Sendable {
     /// Pauses before the next attempt; longer while the system has no network.
     private mutating func wait(_ pause: Milliseconds, at now: MonotonicTime) {
         self.enter(.waiting, until: now + (self.isOnline ? pause : max(pause, Self.offlinePause)))
-        // The connection has ended, so a stopping gateway no longer waits for the client to leave.
+        // The connection to a stopping gateway has ended, too.
         self.drainAt = .distantFuture
     }
 

@@ -86,7 +86,7 @@ struct LiveMembership: Sendable {
 
     /// The client could not resume its live.
     ///
-    /// `isLeaving`: whether the app has already asked to leave the live; the client has then left it, as asked.
+    /// `isLeaving`: whether the app has already asked to leave the live; the event is then that of a leave.
     mutating func resumeFailed(_ error: ErrorInfo, isLeaving: Bool) -> [ClientEvent] {
         guard let live = self.live else { return [] }
         self.forgetLive()
@@ -142,7 +142,7 @@ struct LiveMembership: Sendable {
         return events
     }
 
-    /// Updates the membership by a frame, and returns the events for the app.
+    /// Applies a frame to the membership, and returns the events for the app.
     private mutating func apply(_ frame: IncomingFrame) -> [ClientEvent] {
         switch frame {
         case .notice(let notice): return self.apply(notice)
@@ -166,7 +166,7 @@ struct LiveMembership: Sendable {
         if let fault = notice.fault { return [.badFrame(fault)] }
         guard let content = notice.content else { return [] }
         if case .kickedOut(let reason, let by) = content {
-            guard notice.live == self.live, self.isTicketVoid(below: notice.floor) else { return [] }
+            guard notice.live == self.live, self.isTicketVoid(lowestValid: notice.floor) else { return [] }
             self.forgetLive()
             return [.kickedOut(notice.live, reason: reason, by: by)]
         }
@@ -177,11 +177,13 @@ struct LiveMembership: Sendable {
 
     /// Whether a kick has voided the client's ticket.
     ///
-    /// A kick voids the tickets below `floor`; without a floor, any ticket. A client whose ticket is still valid
-    /// ignores the kick: it has joined after the kick, or its join led to the kick of the user's other device.
-    private func isTicketVoid(below floor: Ticket?) -> Bool {
-        guard let floor, let ticket = self.ticket else { return true }
-        return ticket < floor
+    /// A client whose ticket is still valid ignores the kick: it has joined after the kick, or its join led to the kick
+    /// of the user's other device.
+    ///
+    /// `lowestValid`: the kick voids all tickets below this one; nil if it voids every ticket.
+    private func isTicketVoid(lowestValid: Ticket?) -> Bool {
+        guard let lowestValid, let ticket = self.ticket else { return true }
+        return ticket < lowestValid
     }
 }
 

@@ -3,8 +3,8 @@ internal import PlazaModel
 
 /// How a client reacts to the error of a login or of a resume (PROTOCOL.md, section 7).
 enum LoginVerdict: Equatable, Sendable {
-    /// React as if the connection had been closed with this code.
-    case closed(code: Int)
+    /// Close the connection, and react as if the server had closed it with this code.
+    case sameAsClose(code: Int)
     /// Try the same login again later.
     case retry
     /// The live cannot be resumed: log in without it.
@@ -15,12 +15,12 @@ enum LoginVerdict: Equatable, Sendable {
     init(_ error: ErrorInfo, isResume: Bool) {
         self =
             switch ReplyCode(error.code) {
-            case .tokenExpired: .closed(code: ClientCloseCode.tokenExpired)
-            case .tokenInvalid: .closed(code: ClientCloseCode.tokenRefused)
-            case .signedInElsewhere: .closed(code: ClientCloseCode.signedInElsewhere)
-            case .overLimit: .closed(code: ClientCloseCode.tooManyConnections)
-            // A fault of the server says nothing about the login, so it is tried again, as after a lost connection.
-            case _ where error.passes: .retry
+            case .tokenExpired: .sameAsClose(code: ClientCloseCode.tokenExpired)
+            case .tokenInvalid: .sameAsClose(code: ClientCloseCode.tokenRefused)
+            case .signedInElsewhere: .sameAsClose(code: ClientCloseCode.signedInElsewhere)
+            case .overLimit: .sameAsClose(code: ClientCloseCode.tooManyConnections)
+            // A temporary error says nothing about the login, so the login is tried again.
+            case _ where error.isTemporary: .retry
             default: isResume ? .dropLive : .end
             }
     }

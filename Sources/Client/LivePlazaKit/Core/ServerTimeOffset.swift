@@ -3,7 +3,7 @@ internal import MachineKit
 
 /// How far the server's clock is ahead of a client's monotonic clock.
 ///
-/// Only with this offset, a moment of the client's clock is converted to the server's time.
+/// A moment of the client's clock plus this offset is the server's time.
 struct ServerTimeOffset: Sendable, Equatable {
     private let lead: Milliseconds
 
@@ -11,7 +11,7 @@ struct ServerTimeOffset: Sendable, Equatable {
     ///
     /// The server's time is taken as the time in the middle between the call and its reply (R2.27).
     init(_ serverTime: Timestamp, callSentAt: MonotonicTime, replyReceivedAt: MonotonicTime) {
-        // Half of the time is rounded up, so that the server's time is shown too late rather than too early.
+        // The half is rounded up, so that the computed time is behind the server's clock rather than ahead of it.
         let middle = callSentAt + Milliseconds(((replyReceivedAt - callSentAt).count + 1) / 2)
         self.lead = Milliseconds(serverTime.milliseconds - middle.milliseconds)
     }

@@ -4,9 +4,10 @@ internal import MachineKit
 /// The token of a client, and when it is renewed.
 struct TokenKeeper: Sendable {
     /// The token; nil if none is known.
-    private(set) var text: String?
-    /// When the provider is asked for a newer token, or counts as failed if it is being asked; `distantFuture`
-    /// without a provider.
+    private(set) var token: String?
+    /// When the provider is asked for a newer token; `distantFuture` without a provider.
+    ///
+    /// While the provider is being asked on an open connection, it is the time at which this request times out.
     private(set) var renewAt = MonotonicTime.distantFuture
     /// Whether the provider was asked on an open connection, and has not answered yet.
     private(set) var isRequested = false
@@ -46,15 +47,15 @@ struct TokenKeeper: Sendable {
     mutating func use(_ token: TokenValue, at now: MonotonicTime) {
         self.failures = 0
         self.isRequested = false
-        self.text = token.text
+        self.token = token.text
         guard self.hasProvider else { return }
         let delay = Self.renewalDelay(remainingTime: token.remainingTime, random: self.random())
-        // A provider that gives tokens that have expired is not asked without a pause.
+        // If the provider gives expired tokens, the pause keeps the client from asking it without end.
         self.renewAt = now + max(Self.minRetryPause, delay)
     }
 
     /// Whether a login needs a new token from the provider.
-    func needsNewToken(at now: MonotonicTime) -> Bool { self.hasProvider && (self.text == nil || self.renewAt <= now) }
+    func needsNewToken(at now: MonotonicTime) -> Bool { self.hasProvider && (self.token == nil || self.renewAt <= now) }
 
     /// Records that the provider is being asked on an open connection.
     mutating func recordRequest(at now: MonotonicTime) {
@@ -64,13 +65,15 @@ struct TokenKeeper: Sendable {
 
     /// Records that the provider has failed, or has not answered in time.
     ///
-    /// - Returns: how long to wait before the provider is asked again.
+    /// - Returns: how long to wait before the provider is asked again, for a client that is not connected; a connected
+    ///   client asks at `renewAt`.
+    @discardableResult
     mutating func recordFailure(at now: MonotonicTime) -> Milliseconds {
         let pause = BackOff.pause(failures: self.failures, random: self.random(), first: .seconds(1), max: .seconds(30))
         self.failures += 1
         self.isRequested = false
-        // The random pause may be almost 0. Without a token, `needsNewToken` is true in any case.
-        if self.text != nil { self.renewAt = now + max(Self.minRetryPause, pause) }
+        // The random pause may be almost 0. Without a token, `renewAt` is not used: each attempt needs a new token.
+        if self.token != nil { self.renewAt = now + max(Self.minRetryPause, pause) }
         return pause
     }
 
@@ -83,7 +86,7 @@ struct TokenKeeper: Sendable {
     mutating func recordRejection() -> Bool {
         guard self.hasProvider, !self.wasRejected else { return false }
         self.wasRejected = true
-        self.text = nil
+        self.token = nil
         return true
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The result of decoding a value of which the only key names its kind, such as `{"text": {…}}`.
+/// The result of decoding an object whose only key names its kind, such as `{"text": {…}}`.
 ///
 /// A kind of a later version is no error, so that an app can be older than the server.
 enum TolerantValue<Value: Decodable> {

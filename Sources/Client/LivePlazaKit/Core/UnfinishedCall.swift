@@ -24,7 +24,7 @@ struct UnfinishedCall: Sendable {
     /// How often the call was repeated because the server was busy.
     var repeats = 0
 
-    /// Whether the call makes the user join the live; calls after it wait for its reply.
+    /// Whether the call makes the user join the live; later calls wait for its reply.
     ///
     /// A `live.create` counts too: this client sends it only with `join`, so that the server also makes the user join.
     var isJoining: Bool { self.method == "live.join" || self.method == "live.create" }

@@ -86,7 +86,7 @@ public final class LivePlaza: Sendable {
     /// Checks the connection at once; call it when the app is shown again, or when the network may be back.
     ///
     /// On Apple systems the client does so by itself.
-    public func probe() { self.engine.onQueue { $0.probe() } }
+    public func probe() { self.engine.onQueue { $0.probeConnection() } }
 
     /// Tells the client that the network has changed, and whether there is one.
     ///

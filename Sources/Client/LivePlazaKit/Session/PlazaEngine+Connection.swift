@@ -47,9 +47,9 @@ extension PlazaEngine {
         self.showLogin { $0 = LoginState() }
     }
 
-    /// Checks the connection, or connects at once if there is none, because the app is shown or the network may be
-    /// back.
-    func probe() { self.updateCore { core, now in core.probe(at: now) } }
+    /// Checks the connection, or connects at once if there is none, because the app is active again or the network may
+    /// be back.
+    func probeConnection() { self.updateCore { core, now in core.probeConnection(at: now) } }
 
     /// Tells the core whether the system has a network.
     func setOnline(_ isOnline: Bool) { self.updateCore { core, now in core.setOnline(isOnline, at: now) } }

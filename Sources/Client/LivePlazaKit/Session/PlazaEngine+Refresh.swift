@@ -9,10 +9,10 @@ internal import PlazaModel
 extension PlazaEngine {
     /// The time over which clients spread the reads that they all make for the same reason.
     private static var readSpread: Milliseconds { .seconds(5) }
-    /// The maximum number of automatic retries of a read whose error does not pass by itself.
+    /// The maximum number of automatic retries of a read whose error is not temporary.
     ///
-    /// A read that fails because a service is away is repeated until it succeeds or the client leaves the live: a list
-    /// that was not read would stay out of date.
+    /// After a temporary error, such as that of a service that is away, a read is repeated until it succeeds or the
+    /// client leaves the live: a list that was not read would stay out of date.
     private static var maxRetries: Int { 5 }
     /// The longest random pause before the first retry; it doubles with each failure.
     private static var firstRetryPause: Milliseconds { .seconds(1) }
@@ -78,7 +78,7 @@ extension PlazaEngine {
         self.task { engine in
             // A server of an earlier version may not have the method; a retry is useless then.
             guard case .failure(let error) = await read.value, engine.liveSession?.number == sessionNumber,
-                failures < Self.maxRetries || error.passes, !error.has(.unknownMethod)
+                failures < Self.maxRetries || error.isTemporary, !error.has(.unknownMethod)
             else {
                 return
             }

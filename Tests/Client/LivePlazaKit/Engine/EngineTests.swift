@@ -283,13 +283,13 @@ import Testing
         let socket = harness.network.socket
         // The pause without a network lasts 30 s. The device sleeps longer, so that its timers do not fire in time.
         harness.clock.advance(to: harness.clock.now + .seconds(600))
-        harness.engine.onQueue { $0.probe() }
+        harness.engine.onQueue { $0.probeConnection() }
         harness.queue.drain()
         #expect(harness.network.socket !== socket)
         // The attempt takes too long while the device sleeps again: the next one follows at once, too.
         let second = harness.network.socket
         harness.clock.advance(to: harness.clock.now + .seconds(600))
-        harness.engine.onQueue { $0.probe() }
+        harness.engine.onQueue { $0.probeConnection() }
         harness.queue.drain()
         harness.advance(by: Milliseconds(0))
         #expect(harness.network.socket !== second)
