@@ -22,8 +22,8 @@ struct DispatchWorkQueue: WorkQueue {
 /// All work of a client runs on the queue on which the app receives completions and published values. Therefore
 /// completions and values need no other queue, and arrive in the order of the work.
 ///
-/// If the work resumes a caller, for example because its reply has arrived, the caller continues at the end of the same
-/// turn of the queue. Otherwise the next frame of the server would be shown before the caller's completion.
+/// If the work resumes a caller, for example because the reply to its call has arrived, the caller continues at the end
+/// of the same turn of the queue. Otherwise the client would show the next frame before the caller's completion runs.
 package final class EngineQueue: SerialExecutor {
     /// One run of the queue: a piece of work, then the jobs that were enqueued while it ran.
     private struct Turn {
@@ -60,7 +60,7 @@ package final class EngineQueue: SerialExecutor {
         while let job = self.takeJob() { self.run(job) }
     }
 
-    /// Takes the next job of the turn; without one the turn ends.
+    /// Removes and returns the next job of the turn; ends the turn if there is none.
     private func takeJob() -> UnownedJob? {
         self.turn.withLock { turn in
             turn.isRunning = !turn.jobs.isEmpty

@@ -63,7 +63,7 @@ struct DeviceClock: PlazaClock {
 extension TimePoint {
     /// Makes a time from milliseconds since the clock's zero, of which the fraction is dropped; any number is allowed.
     package init(fractionalMilliseconds: Double) {
-        // Numbers up to 9e15 have whole milliseconds; NaN becomes 0.
+        // Up to about 9e15 (2^53), a Double holds every whole number exactly, and the result fits into Int64.
         let bounded = min(max(fractionalMilliseconds, -9e15), 9e15)
         self.init(milliseconds: bounded.isNaN ? 0 : Int64(bounded))
     }

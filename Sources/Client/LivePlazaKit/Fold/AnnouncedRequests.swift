@@ -7,13 +7,13 @@ internal import PlazaModel
 /// Each request leads to only one event. Usually a notice announces the request. The server keeps a notice for only a
 /// minute; if the client missed the notice, a later snapshot of the open requests announces the request.
 struct AnnouncedRequests: Sendable {
-    /// How long a request is known after its expiry: longer than the server keeps notices, and than a read takes.
-    private static let keptAfterExpiry = Milliseconds.seconds(120)
+    /// How long a request is remembered after its expiry: longer than the server keeps notices, and than a read takes.
+    private static let timeKeptAfterExpiry = Milliseconds.seconds(120)
 
     /// The expiry of each known request.
     private var expiries: [Request: Timestamp] = [:]
 
-    /// A request, identified by its battle, or by who has made it and by its expiry.
+    /// A request, identified by its battle, or by its maker and its expiry.
     private enum Request: Hashable {
         /// An application for a seat, to a host.
         case application(guest: UserID, expiresAt: Timestamp)
@@ -39,7 +39,7 @@ struct AnnouncedRequests: Sendable {
 
     /// Forgets the requests that had expired long before a time.
     private mutating func forgetRequests(at now: Timestamp) {
-        self.expiries = self.expiries.filter { $0.value + Self.keptAfterExpiry >= now }
+        self.expiries = self.expiries.filter { $0.value + Self.timeKeptAfterExpiry >= now }
     }
 
     private mutating func reduce(_ snapshot: Snapshot, _ context: inout FoldContext) {
@@ -61,7 +61,8 @@ struct AnnouncedRequests: Sendable {
             }
         case .coHostRequests(_, let received, _):
             for request in received {
-                self.announceCoHostRequest(of: request.inviter, request.expiresAt, request.extensionInfo, &context)
+                self.announceCoHostRequest(
+                    of: request.inviter, expiresAt: request.expiresAt, extensionInfo: request.extensionInfo, &context)
             }
         default: break
         }
@@ -77,7 +78,7 @@ struct AnnouncedRequests: Sendable {
         case .invitationReceived(let host, _, let expiresAt, _):
             self.announceInvitation(of: host, expiresAt: expiresAt, &context)
         case .coHostRequestReceived(let inviter, let expiresAt, let extensionInfo):
-            self.announceCoHostRequest(of: inviter, expiresAt, extensionInfo, &context)
+            self.announceCoHostRequest(of: inviter, expiresAt: expiresAt, extensionInfo: extensionInfo, &context)
         default: break
         }
     }
@@ -102,7 +103,7 @@ struct AnnouncedRequests: Sendable {
     private mutating func announceApplication(
         of guest: UserInfo, expiresAt: Timestamp, _ context: inout FoldContext
     ) {
-        // An admin may apply as well; its own application is not one of others.
+        // An admin may apply, too; the admin's own application is no request of another user.
         guard guest.userID != context.selfID,
             self.insert(.application(guest: guest.userID, expiresAt: expiresAt), expiresAt: expiresAt)
         else { return }
@@ -117,7 +118,7 @@ struct AnnouncedRequests: Sendable {
     }
 
     private mutating func announceCoHostRequest(
-        of inviter: ConnectionMember, _ expiresAt: Timestamp, _ extensionInfo: String, _ context: inout FoldContext
+        of inviter: ConnectionMember, expiresAt: Timestamp, extensionInfo: String, _ context: inout FoldContext
     ) {
         guard self.insert(.coHost(inviter: inviter.live, expiresAt: expiresAt), expiresAt: expiresAt) else { return }
         context.events.append(

@@ -4,7 +4,7 @@ internal import PlazaModel
 extension BattleState {
     /// Applies an input to the state, and adds the resulting events to `context`.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
-        // An event may be about the former battle, which the new stage may no longer contain.
+        // An event may be about a battle that only the former state still contains.
         let formerState = self
         if let record = context.newStage { self.show(record.battle) }
         for event in context.states.stage.events { formerState.addEvent(for: event, to: &context) }

@@ -18,12 +18,12 @@ extension CoHostState {
                 self.invitees.append(self.knownHost(of: live))
             }
         case .local(.coHostRequestEnded(let inviter, let invitee)):
-            self.removeRequest(inviter: inviter, invitee: invitee, context.liveID)
+            self.removeRequest(inviter: inviter, invitee: invitee, ownLive: context.liveID)
         case .snapshot(.candidates(let items, let cursor, let isFirst)):
-            self.showCandidates(items, cursor, isFirst)
+            self.showCandidates(items, cursor: cursor, isFirst: isFirst)
         default: break
         }
-        if let record = context.newStage { self.show(record.connection, context.liveID) }
+        if let record = context.newStage { self.show(record.connection, ownLive: context.liveID) }
         for event in context.states.stage.events {
             switch event {
             case .coHostJoined(let member):
@@ -43,18 +43,18 @@ extension CoHostState {
             let inviter = SeatUserInfo(inviter)
             let inviteeInfo = inviteeMember.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text)
             context.events.append(.coHost(.onCoHostRequestCancelled(inviter: inviter, invitee: inviteeInfo)))
-            self.removeRequest(inviter: inviter.liveID, invitee: invitee.text, context.liveID)
+            self.removeRequest(inviter: inviter.liveID, invitee: invitee.text, ownLive: context.liveID)
         case .coHostRequestAccepted(let invitee):
             context.events.append(.coHost(.onCoHostRequestAccepted(invitee: SeatUserInfo(invitee))))
-            self.removeRequest(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
+            self.removeRequest(inviter: context.liveID.text, invitee: invitee.live.text, ownLive: context.liveID)
         case .coHostRequestRejected(let invitee):
             context.events.append(.coHost(.onCoHostRequestRejected(invitee: SeatUserInfo(invitee))))
-            self.removeRequest(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
+            self.removeRequest(inviter: context.liveID.text, invitee: invitee.live.text, ownLive: context.liveID)
         case .coHostRequestTimedOut(let inviter, let invitee, let inviterMember, let inviteeMember):
             let inviterInfo = inviterMember.map { SeatUserInfo($0) } ?? self.knownHost(of: inviter.text)
             let inviteeInfo = inviteeMember.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text)
             context.events.append(.coHost(.onCoHostRequestTimeout(inviter: inviterInfo, invitee: inviteeInfo)))
-            self.removeRequest(inviter: inviter.text, invitee: invitee.text, context.liveID)
+            self.removeRequest(inviter: inviter.text, invitee: invitee.text, ownLive: context.liveID)
         default: break
         }
     }
@@ -70,25 +70,25 @@ extension CoHostState {
     /// Removes a request that has ended: of this live to another, or of another live to this one.
     ///
     /// `inviter` and `invitee`: the ids of the two lives.
-    private mutating func removeRequest(inviter: String, invitee: String, _ liveID: LiveID) {
-        if inviter == liveID.text {
+    private mutating func removeRequest(inviter: String, invitee: String, ownLive: LiveID) {
+        if inviter == ownLive.text {
             self.invitees.removeAll { $0.liveID == invitee }
         } else if self.applicant?.liveID == inviter {
             self.applicant = nil
         }
     }
 
-    private mutating func show(_ connection: ConnectionView?, _ liveID: LiveID) {
+    private mutating func show(_ connection: ConnectionView?, ownLive: LiveID) {
         self.connected = connection?.members.map { SeatUserInfo($0) } ?? []
         let connectedLives = Set(self.connected.map(\.liveID))
-        self.coHostStatus = connectedLives.contains(liveID.text) ? .connected : .disconnected
+        self.coHostStatus = connectedLives.contains(ownLive.text) ? .connected : .disconnected
         self.invitees.removeAll { connectedLives.contains($0.liveID) }
         self.candidates.removeAll { connectedLives.contains($0.liveID) }
         self.mutedLives = connection?.mutedLives.map(\.text) ?? []
     }
 
     /// Adds a page of lives to the candidates; the first page replaces all former candidates.
-    private mutating func showCandidates(_ page: [LiveListEntry], _ cursor: String, _ isFirst: Bool) {
+    private mutating func showCandidates(_ page: [LiveListEntry], cursor: String, isFirst: Bool) {
         if isFirst { self.candidates = [] }
         let knownLives = Set(self.candidates.map(\.liveID))
         self.candidates += page.map { SeatUserInfo(host: $0.info.liveOwner, live: $0.info.liveID) }

@@ -47,13 +47,14 @@ enum LocalChange: Sendable {
     case battleAnswered(battle: String)
     /// This user has withdrawn its request for a battle to the hosts of these lives.
     case battleRequestCancelled(battle: String, lives: [String])
-    /// A call of this user begins that opens requests.
+    /// A call that opens requests begins.
     case requestsSending
-    /// Such a call has ended; these requests of it are open, or may be.
+    /// Such a call has ended; it has opened these requests, or may have opened them.
     case requestsSent([RequestName])
     /// Items of the feed are missing.
     case itemsMissed
-    /// The notices of the ends of requests would be here by now, had the server still had them.
+    /// The client has waited long enough for notices of the ends of requests: the server no longer has those that did
+    /// not come.
     case noticesDue
     /// This time has passed since the last tick of the timer that increases the displayed duration.
     case elapsed(Milliseconds)

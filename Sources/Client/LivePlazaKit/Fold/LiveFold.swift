@@ -12,12 +12,12 @@ struct LiveFold: Sendable {
     private let selfID: UserID
     /// The states of the live's stores, and what the fold must know besides them.
     private(set) var states = LiveStates()
-    /// The requests for which an event was returned already; no store shows them.
+    /// The requests of others for which an event was returned already.
     private var announced = AnnouncedRequests()
-    /// The open requests whose end leads to an event.
+    /// The open requests to and by this user whose end leads to an event.
     private var openRequests = OpenRequestTracker()
-    /// The snapshots that were requested and have not arrived yet, and the inputs that are kept for each.
-    private var requests: [SnapshotName: InputsSinceRequest] = [:]
+    /// The snapshots that are being read, and the inputs that are kept for each.
+    private var pendingReads: [SnapshotName: InputsDuringRead] = [:]
     /// For each name, the server's time of the last snapshot that arrived.
     private var snapshotTimes: [SnapshotName: Timestamp] = [:]
 
@@ -26,47 +26,47 @@ struct LiveFold: Sendable {
         self.selfID = selfID
     }
 
-    /// Records that a snapshot is requested.
+    /// Records that the server is asked for a snapshot.
     ///
-    /// Inputs that are received before the response may be newer than the snapshot, which replaces what they changed.
+    /// Inputs that are received before the answer may be newer than the snapshot, which replaces what they changed.
     /// Therefore the inputs are kept, and folded a second time, into the snapshot (R1.18).
     mutating func snapshotRequested(_ name: SnapshotName) {
-        self.requests[name] = InputsSinceRequest()
+        self.pendingReads[name] = InputsDuringRead()
         self.openRequests.snapshotRequested(name)
     }
 
     /// Drops the kept inputs of a snapshot that could not be read.
     mutating func snapshotFailed(_ name: SnapshotName) {
-        self.requests[name] = nil
+        self.pendingReads[name] = nil
         self.openRequests.snapshotFailed(name)
     }
 
     /// Whether a request is no longer open according to a snapshot, and no notice of its end was received.
     var awaitsNotices: Bool { self.openRequests.awaitsNotices }
 
-    /// Whether so many inputs were received since the request of a snapshot that the snapshot must be requested again.
-    func mustReadAgain(_ name: SnapshotName) -> Bool { self.requests[name]?.hasOverflowed ?? false }
+    /// Whether more inputs were received during the read of a snapshot than are kept, so that it must be read again.
+    func mustReadAgain(_ name: SnapshotName) -> Bool { self.pendingReads[name]?.hasOverflowed ?? false }
 
-    /// Folds an input, keeps it for the requested snapshots that it changes, and returns its events.
+    /// Folds an input, keeps it for the pending reads of snapshots that it changes, and returns its events.
     mutating func apply(_ input: FoldInput) -> [StoreEvent] {
-        for name in self.requests.keys where name.isChanged(by: input) { self.requests[name]?.append(input) }
+        for name in self.pendingReads.keys where name.isChanged(by: input) { self.pendingReads[name]?.append(input) }
         return self.fold(input)
     }
 
-    /// Folds a snapshot that was read, and the inputs since it was requested.
+    /// Folds a snapshot that was read, and then the inputs that were kept during the read.
     mutating func snapshotRead(_ snapshot: Snapshot) -> [StoreEvent] {
-        let laterInputs = snapshot.name.flatMap { self.requests.removeValue(forKey: $0) }?.inputs ?? []
+        let laterInputs = snapshot.name.flatMap { self.pendingReads.removeValue(forKey: $0) }?.inputs ?? []
         if let name = snapshot.name { self.snapshotTimes[name] = snapshot.at }
         let events = self.fold(.snapshot(snapshot))
         // The events of these inputs were returned when they were received.
         for input in laterInputs { _ = self.fold(input, isRepeated: true) }
-        // A request that has ended since the server made the snapshot is not announced any more. A request that had
-        // ended before is not in the snapshot (R1.19), so a request of the same user in it is a later one.
+        // If a request of the snapshot has ended since the server made the snapshot, it is not announced any more. An
+        // end from before the snapshot belongs to an earlier request: the snapshot has no ended ones (R1.19).
         let endedRequests = Set(laterInputs.filter { !snapshot.contains($0) }.flatMap(\.endedRequests))
         return events.filter { event in event.announcedRequest.map { !endedRequests.contains($0) } ?? true }
     }
 
-    /// The snapshots that already contain the change of an input, because they are not older than it (R1.19).
+    /// The snapshots that already contain the change of an input, because they are not older than the input (R1.19).
     private func snapshotsCovering(_ input: FoldInput) -> Set<SnapshotName> {
         guard let at = input.at, !self.snapshotTimes.isEmpty else { return [] }
         return Set(self.snapshotTimes.filter { name, time in at <= time && name.isChanged(by: input) }.keys)

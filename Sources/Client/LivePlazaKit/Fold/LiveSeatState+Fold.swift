@@ -21,7 +21,7 @@ extension LiveSeatState {
                     device == .microphone
                         ? .onLocalMicrophoneOpenedByAdmin(policy: .unlockOnly)
                         : .onLocalCameraOpenedByAdmin(policy: .unlockOnly)))
-        // Only items tell who speaks, and only when it changes. So who spoke before is taken to be silent.
+        // Only items report who speaks, and only when it changes. After a gap, all users therefore count as silent.
         case .local(.itemsMissed): self.speakingUsers = [:]
         case .local(.mediaMeasured(let statistics)): self.avStatistics = statistics
         default: break

@@ -43,8 +43,8 @@ struct FoldContext {
     var states: LiveStates
     /// The stage; nil if the input has not changed it.
     let newStage: StageRecord?
-    /// The snapshots that already contain the input: it leads to events, but does not change the states that these
-    /// snapshots set.
+    /// The snapshots that already contain the input's change: the input leads to events, but does not change the states
+    /// that these snapshots have set.
     let coveringSnapshots: Set<SnapshotName>
     /// The events that the input has led to.
     var events: [StoreEvent] = []

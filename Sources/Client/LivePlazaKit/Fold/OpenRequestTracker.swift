@@ -2,30 +2,32 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The open requests of this user and to this user, whose end leads to one event each.
+/// The open requests by this user and to this user; the end of each leads to one event.
 ///
-/// Usually a notice reports the end. The server keeps a notice for only a minute; if the client missed the notice, a
-/// later snapshot of the open requests lacks the request. Its notice may still be on its way then. So the client waits
-/// a moment, and publishes an end by the live's state only if no notice has come (R1.24).
+/// Usually a notice reports the end. The server keeps a notice for only a minute. If the client missed the notice, a
+/// later snapshot of the open requests lacks the request. The notice may still be on its way then, so the client waits
+/// a moment. If no notice has come, it derives from the live's state how the request ended (R1.24).
 ///
-/// One user can make the same request again, under the same name. So an end counts only for a request that was open
-/// before it; and the event of a new request comes after the event of the earlier request's end.
+/// A user can make the same request again, under the same name. Therefore an end counts only for a request that was
+/// open before it, and the event of the end of the earlier request comes before that of the new request.
 ///
-/// Applications of others to a host are not among them: a host gets no event of an application that has timed out.
+/// Applications of others to a host are not tracked: a host gets no event of an application that has timed out.
 struct OpenRequestTracker: Sendable {
-    /// How long it is known that the end of a request was published without its notice.
-    private static let keptAfterEnd = Milliseconds.seconds(120)
+    /// How long a request is remembered whose end was published without its notice.
+    private static let timeKeptAfterEnd = Milliseconds.seconds(120)
 
     /// An open request with the events of its possible ends.
     private struct Entry {
         let name: RequestName
         let ends: RequestEnds
-        /// An earlier end is that of an earlier request; `distantPast` if only the call is known that has opened this
-        /// one.
+        /// An end before this time belongs to an earlier request of the same name.
+        ///
+        /// It is `distantPast` if the request is known only from the call that has opened it.
         let endsFrom: Timestamp
+        /// Set if the last snapshot has shown that the request has ended.
         var missing: Missing?
 
-        /// The event of an end that no notice reports; nil if this user has accepted the request.
+        /// The event of an end that no notice has reported; nil if this user has accepted the request.
         func missedEnd(_ context: FoldContext) -> StoreEvent? {
             let isAccepted = self.missing?.isAccepted ?? false || self.name.isAccepted(in: context)
             return isAccepted ? self.ends.accepted : self.ends.unanswered
@@ -51,10 +53,10 @@ struct OpenRequestTracker: Sendable {
     ///
     /// A notice of such an end that is not later than the snapshot comes too late.
     private var endedUnnoticed: [RequestName: Timestamp] = [:]
-    /// The number of this client's calls without an outcome that open requests.
+    /// The number of this client's unfinished calls that open requests.
     private var sendingCount = 0
-    /// What has ended while there were such calls, and was not known to be open: a notice may come before the reply to
-    /// the call that has opened the request.
+    /// The requests that have ended during such calls and were not known to be open: the notice of the end may come
+    /// before the reply to the call that has opened the request.
     private var endedWhileSending: Set<RequestName> = []
 
     /// Whether a request is missing in a snapshot, and no notice of its end was received.
@@ -66,15 +68,16 @@ struct OpenRequestTracker: Sendable {
 
     mutating func snapshotFailed(_ name: SnapshotName) { self.changedDuringRead[name] = nil }
 
-    /// Applies an input, and adds the events of ends that no notice has reported, or removes those of notices that come
-    /// too late.
+    /// Applies an input to the open requests, and corrects its events: adds the ends that no notice has reported, and
+    /// removes the event of a notice that comes too late.
     ///
-    /// `context`: with the events and the states that the input has led to otherwise.
+    /// `context`: has the input's states and events of all other reducers.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(_, let at):
-            self.endedUnnoticed = self.endedUnnoticed.filter { $0.value + Self.keptAfterEnd >= at }
+            self.endedUnnoticed = self.endedUnnoticed.filter { $0.value + Self.timeKeptAfterEnd >= at }
             let ended = input.endedRequests
+            // The end that this late notice reports was published before.
             if ended.contains(where: { name in self.endedUnnoticed[name].map { at <= $0 } ?? false }) {
                 context.events = []
             }
@@ -129,28 +132,29 @@ struct OpenRequestTracker: Sendable {
 
     /// Opens a request of another user that an event announces.
     ///
-    /// - Returns: the event, and before it the end of the request before; nothing if a later request is open already.
+    /// - Returns: the event, preceded by that of the end of an earlier request of the same name; nothing if a later
+    ///   request is open already.
     private mutating func open(
         _ name: RequestName, by event: StoreEvent, endsFrom: Timestamp, _ context: FoldContext
     ) -> [StoreEvent] {
-        let before = self.entries.first { $0.name == name }
-        if let before {
-            if endsFrom < before.endsFrom { return [] }
+        let earlier = self.entries.first { $0.name == name }
+        if let earlier {
+            if endsFrom < earlier.endsFrom { return [] }
             self.endedUnnoticed[name] = endsFrom - Milliseconds(1)
         }
         self.open(name, RequestEnds(ofAnnounced: event, context), endsFrom: endsFrom)
-        return [before?.missedEnd(context), event].compactMap(\.self)
+        return [earlier?.missedEnd(context), event].compactMap(\.self)
     }
 
     /// Opens the requests that a snapshot contains, and marks those that it lacks.
     ///
-    /// `changes`: the requests that have changed since the snapshot was requested, and when.
+    /// `changes`: the requests that have changed since the server was asked for the snapshot, and when.
     private mutating func compare(
         with snapshot: Snapshot, except changes: [RequestName: Timestamp], _ context: inout FoldContext
     ) {
         let changedLater = Set(changes.filter { change in snapshot.at.map { change.value > $0 } ?? true }.keys)
         let contents = OpenRequestsOfSnapshot(snapshot, context)
-        // What is open in the snapshot ends after it.
+        // A request that is open in the snapshot ends after it.
         let endsFrom = snapshot.at.map { $0 + Milliseconds(1) } ?? .distantPast
         for (name, ends) in contents.own where !changedLater.contains(name) {
             self.open(name, ends, endsFrom: endsFrom)
@@ -161,7 +165,7 @@ struct OpenRequestTracker: Sendable {
         }
         for index in self.entries.indices {
             let name = self.entries[index].name
-            guard name.snapshot == snapshot.name, !changedLater.contains(name), contents.isComplete(for: name) else {
+            guard name.snapshot == snapshot.name, !changedLater.contains(name), contents.wouldContain(name) else {
                 continue
             }
             let isAccepted = contents.accepted.contains(name)
@@ -170,7 +174,7 @@ struct OpenRequestTracker: Sendable {
         }
     }
 
-    /// Publishes the ends of the requests that were missing in a snapshot, and whose notices have not come.
+    /// Publishes the ends of the requests that were missing in a snapshot and whose notices have not come.
     private mutating func publishMissing(_ context: inout FoldContext) {
         for entry in self.entries {
             guard let missing = entry.missing else { continue }

@@ -3,13 +3,13 @@ internal import PlazaModel
 
 /// The open requests that a snapshot contains, by their names.
 struct OpenRequestsOfSnapshot {
-    /// All requests of and to this user that are open.
+    /// All open requests by this user and to this user.
     private(set) var open: Set<RequestName> = []
-    /// This user's own requests with the events of their ends.
+    /// The open requests by this user, with the events of their possible ends.
     private(set) var own: [(name: RequestName, ends: RequestEnds)] = []
     /// The requests that were accepted and stay in the snapshot until their battle begins.
     private(set) var accepted: Set<RequestName> = []
-    /// Whether the user is a host, who reads also the invitations that it has made.
+    /// Whether the user is a host; only a host's snapshot contains the invitations that the user has made.
     private let isHost: Bool
 
     init(_ snapshot: Snapshot, _ context: FoldContext) {
@@ -39,8 +39,8 @@ struct OpenRequestsOfSnapshot {
         }
     }
 
-    /// Whether the snapshot would contain the request if it was open.
-    func isComplete(for name: RequestName) -> Bool {
+    /// Whether the snapshot would contain the request while the request is open.
+    func wouldContain(_ name: RequestName) -> Bool {
         if case .ownInvitation = name { self.isHost } else { true }
     }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The events of the possible ends of a request, if no notice tells how it ended.
+/// The events with which a request may end if no notice tells how it ended.
 struct RequestEnds: Sendable {
-    /// The event if the live's state shows that the request was accepted; nil if this user has accepted it.
+    /// The event if the live's state shows that the request was accepted; nil for a request to this user, who knows it.
     let accepted: StoreEvent?
-    /// The event otherwise.
+    /// The event if the live's state does not show it.
     let unanswered: StoreEvent
 
     /// The ends of an application; the owner stands for the host who has accepted, whom the live's state does not name.
@@ -54,8 +54,8 @@ extension RequestEnds {
         }
     }
 
-    /// The ends of a request of another user that an event announces; nil for an application, of whose timeout hosts
-    /// get no event.
+    /// The ends of another user's request that `event` announces; nil for an application, because hosts get no event of
+    /// its timeout.
     init?(ofAnnounced event: StoreEvent, _ context: FoldContext) {
         switch event {
         case .guest(.onHostInvitationReceived(let host)):

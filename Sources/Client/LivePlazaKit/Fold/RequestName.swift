@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// A request, as the notice of its end names it: by who has made it or who gets it, or by its battle.
+/// A request, as the notice of its end names it: by its maker, by its receiver, or by its battle.
 enum RequestName: Hashable, Sendable {
     /// Another user's application for a seat, by the id of the guest.
     case application(String)
@@ -46,7 +46,8 @@ extension StoreEvent {
 extension FoldInput {
     /// The requests that the input ends; none for most inputs.
     ///
-    /// An end between two lives has two names, of which one is no request: a live makes none to itself.
+    /// The end of a request between lives gives two names: one for a request to this live, one for a request of this
+    /// live. Only one of the two can be open, because a live makes no request to itself.
     var endedRequests: [RequestName] {
         switch self {
         case .notice(let content, _): content.endedRequests

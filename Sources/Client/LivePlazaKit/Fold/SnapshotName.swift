@@ -23,7 +23,7 @@ extension SnapshotName {
 
     /// Whether an input changes what this snapshot contains: its states, or which requests are open.
     ///
-    /// Such an input must be applied again after a snapshot that was requested before the input.
+    /// Such an input must be applied again to a snapshot if it was received during the read of this snapshot.
     func isChanged(by input: FoldInput) -> Bool {
         switch input {
         case .item(let entry): self.isChanged(by: entry.content)
@@ -67,7 +67,7 @@ extension SnapshotName {
             self == .seatRequests
         case .coHostRequested, .coHostRequestEnded: self == .coHostRequests
         case .battleAnswered, .battleRequestCancelled: self == .battleRequests
-        // `OpenRequestTracker` itself keeps which requests were sent while a snapshot was read.
+        // `OpenRequestTracker` itself keeps the requests that were sent during a read.
         case .requestsSending, .requestsSent, .noticesDue: false
         case .tip, .selfMuted, .elapsed, .mediaMeasured, .itemsMissed: false
         }

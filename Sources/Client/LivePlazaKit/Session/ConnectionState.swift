@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-/// Identifies a call by the number of its login, and by the handle that the login's core gave the call.
+/// Identifies a call of an engine.
 struct CallKey: Hashable, Sendable {
+    /// The `number` of the `ConnectionState` in which the call was made.
     let connection: Int
+    /// The number that the connection's core gave the call.
     let handle: Int
 }
 
 /// The state of one login: a `ClientCore`, which survives reconnects, with its present WebSocket and its timer.
 struct ConnectionState: Sendable {
-    /// Counts the logins of the engine, so that late events of an earlier one are ignored.
+    /// Counts the logins of the engine, so that late events of an earlier login are ignored.
     let number: Int
     var core: ClientCore
     let addresses: [String]

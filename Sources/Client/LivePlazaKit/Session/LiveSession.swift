@@ -3,7 +3,7 @@ internal import PlazaModel
 
 /// A client's stay in one live, from the join until the client leaves or the live ends.
 struct LiveSession: Sendable {
-    /// Counts the live sessions of the engine, so that late work of an earlier one is recognized.
+    /// Counts the live sessions of the engine, so that late work of an earlier session is recognized.
     let number: Int
     /// The states of the live, to which each received frame is applied.
     var fold: LiveFold
@@ -11,7 +11,7 @@ struct LiveSession: Sendable {
     let stores: any LiveStoresSink
     /// The timer that increases the displayed duration each second.
     var durationTimer: PlazaTimer?
-    /// The timer after which the ends of requests are published that no notice has reported.
+    /// The timer that ends the wait for notices: ends of requests that none has reported are then published.
     var noticeTimer: PlazaTimer?
     /// The timers of reads that were postponed, by the part of the live's state that is read.
     var readTimers: [SnapshotName: PlazaTimer] = [:]

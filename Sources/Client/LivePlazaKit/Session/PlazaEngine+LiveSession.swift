@@ -13,9 +13,9 @@ extension PlazaEngine {
     /// How long a client may be away and still get all notices: less than the minute for which the server keeps them,
     /// because a loss is noticed late.
     private static var maxAwayTimeWithNotices: Milliseconds { .seconds(30) }
-    /// When fewer viewers than these are still listed, and the live has more, the list is read anew.
+    /// When fewer viewers than this are still listed although the live has more, the list is read again.
     ///
-    /// It is well below the maximum (`LiveAudienceState.maxListedViewers`), so that not each leave causes a read.
+    /// This is well below the maximum (`LiveAudienceState.maxListedViewers`), so that not each leave causes a read.
     private static var minListedViewers: Int { 150 }
 
     /// The id of the live that the client is in; empty if it is in none.
@@ -218,7 +218,7 @@ extension PlazaEngine {
         if !wasHost, self.isHost { self.readNow(self.snapshotsForHosts) }
     }
 
-    /// Whether so many listed viewers have left that the list should have others, who joined while it was full.
+    /// Whether few viewers are still listed although the live has more: those who joined while the list was full.
     private var lacksListedViewers: Bool {
         guard let audience = self.liveSession?.fold.states.audience else { return false }
         let count = audience.audienceList.count

@@ -15,7 +15,7 @@ extension PlazaEngine {
     func login(
         token: String?, name: String? = nil, avatarURL: String? = nil
     ) async throws(ErrorInfo) -> UserProfile {
-        await self.logoutEnded()
+        await self.waitForLogout()
         guard self.waitingLogin == nil, self.loginState.connectionStatus == .disconnected else {
             throw ErrorInfo(.failed, "log out first")
         }
@@ -44,7 +44,7 @@ extension PlazaEngine {
     ///
     /// - Throws: `notLoggedIn`.
     func logout() async throws(ErrorInfo) {
-        guard self.logoutWaiters == nil else { return await self.logoutEnded() }
+        guard self.logoutWaiters == nil else { return await self.waitForLogout() }
         let status = self.loginState.connectionStatus
         guard status != .disconnected else { throw ErrorInfo(.notLoggedIn, "log in first") }
         self.logoutWaiters = []
@@ -56,8 +56,8 @@ extension PlazaEngine {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for the end of a logout, so that a login that follows it at once finds no former login.
-    private func logoutEnded() async {
+    /// Waits until a logout that is under way has ended, so that the login after it does not fail.
+    private func waitForLogout() async {
         guard self.logoutWaiters != nil else { return }
         await withCheckedContinuation { self.logoutWaiters?.append($0) }
     }

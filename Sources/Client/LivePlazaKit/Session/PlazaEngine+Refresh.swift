@@ -35,8 +35,8 @@ extension PlazaEngine {
         let sessionNumber = self.liveSession?.number
         let list: Result<Snapshot, ErrorInfo>
         do throws(ErrorInfo) { list = .success(try await read(self)) } catch { list = .failure(error) }
-        // It is not checked before the read whether the client is in the live, because a join that the app has begun
-        // may be complete by now.
+        // Whether the client is in the live is checked after the read, because a join that the app had begun may be
+        // complete by now.
         if let sessionNumber, sessionNumber != self.liveSession?.number { throw Self.leftMeanwhileError }
         guard self.applySnapshot(try list.get(), in: liveID) else {
             throw ErrorInfo(.notInRoom, "join the live before you read its lists")
@@ -53,7 +53,7 @@ extension PlazaEngine {
         for name in names { self.scheduleRead(name, after: Self.readSpread.randomPart(self.random()), failures: 0) }
     }
 
-    /// Reads a snapshot after the read of it that is in progress, if there is one.
+    /// Begins to read a snapshot as soon as the read of the same snapshot that is in progress, if any, has ended.
     private func enqueueRead(_ name: SnapshotName) -> Task<Result<Void, ErrorInfo>, Never> {
         let previousRead = self.liveSession?.reads[name]?.task
         let sessionNumber = self.liveSession?.number
@@ -102,7 +102,7 @@ extension PlazaEngine {
 
     /// Reads a snapshot of the live that the client was in when the read was requested.
     ///
-    /// `sessionNumber`: the number of that stay in the live; nil if the client was in none.
+    /// `sessionNumber`: the number of the live session at that time; nil if the client was in no live.
     private func readOnce(_ name: SnapshotName, ofSession sessionNumber: Int?) async -> Result<Void, ErrorInfo> {
         guard let live = self.liveSession?.fold.liveID, self.liveSession?.number == sessionNumber else {
             return .failure(Self.leftMeanwhileError)

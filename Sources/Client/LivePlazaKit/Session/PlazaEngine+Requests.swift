@@ -2,22 +2,22 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The requests of this user that its calls open, and their ends that no notice tells.
+/// The requests that this user's calls open, and the ends of requests that no notice reports.
 extension PlazaEngine {
-    /// How long a notice may come after the read of the requests that contains its change.
+    /// How long the client waits for the notice of a request's end after a read has shown this end.
     private static var noticeDelay: Milliseconds { .seconds(5) }
 
-    /// Makes a call that opens requests, and remembers after its end which of them are open.
+    /// Makes a call that opens requests, and remembers the open ones after the end of the call.
     ///
-    /// If it remains unknown whether the server has applied the call, the requests may be open, and a read of the open
-    /// requests tells whether they are.
+    /// If it remains unknown whether the server has applied the call, all its requests are remembered as open, and a
+    /// read of the open requests corrects this.
     ///
     /// - Parameters:
     ///   - call: the call.
-    ///   - requests: the requests that the call may open; none if their names are not known before its result.
+    ///   - requests: the requests that the call may open; empty if their names are known only from its result.
     ///   - snapshot: the snapshot that contains such requests.
     ///   - liveID: the live.
-    ///   - openedRequests: the requests that are open after this result.
+    ///   - openedRequests: returns the requests that the call has opened, from its result.
     /// - Returns: the result of the call.
     /// - Throws: the error of the call, or of `openedRequests`.
     func performRequest(
@@ -40,14 +40,14 @@ extension PlazaEngine {
 
     /// Remembers requests as open, unless the client has left the live in which the call was made.
     ///
-    /// `sessionNumber`: the number of that stay in the live; nil if the join was not complete yet.
+    /// `sessionNumber`: the number of the live session of the call; nil if the join was not complete yet.
     private func requestsSent(_ requests: [RequestName], in liveID: String, _ sessionNumber: Int?) {
         guard sessionNumber == nil || sessionNumber == self.liveSession?.number else { return }
         self.applyLocalChange(.requestsSent(requests), in: liveID)
     }
 
-    /// Waits for the notices of requests that a snapshot lacks, if there are any; then publishes their ends without
-    /// notices.
+    /// If a snapshot has shown ends of requests, waits for their notices, and then publishes the ends that no notice
+    /// has reported.
     func awaitNotices() {
         self.liveSession?.noticeTimer?.cancel()
         self.liveSession?.noticeTimer = nil

@@ -8,13 +8,13 @@ extension PlazaEngine {
         guard let connection = self.connection, let provider = connection.tokenProvider else { return }
         let fetchNumber = connection.tokenFetchCount + 1
         self.connection?.tokenFetchCount = fetchNumber
-        // A request without an answer is given up, so that a provider that never answers holds at most one.
+        // An earlier request without an answer is cancelled, so that at most one request waits for the provider.
         connection.tokenFetch?.cancel()
         self.connection?.tokenFetch = self.task { engine in
             let token: Result<String, any Error>
             do { token = .success(try await provider()) } catch { token = .failure(error) }
             guard engine.connection?.number == connection.number else { return }
-            // An earlier request that fails does not matter, because a later one may still succeed.
+            // The failure of an earlier request does not matter, because a later one may still succeed.
             if case .failure = token, engine.connection?.tokenFetchCount != fetchNumber { return }
             engine.tokenFetched(token)
         }

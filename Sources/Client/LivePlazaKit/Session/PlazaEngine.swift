@@ -18,7 +18,7 @@ actor PlazaEngine {
     var options: PlazaOptions
     /// The connection of the present login, over all reconnects; nil before a login and after its end.
     var connection: ConnectionState?
-    /// The number of the last `connection`; as a reconnect keeps it, it is the number of logins so far.
+    /// The number of the last `connection`, which is also the number of logins so far: a reconnect is no new login.
     var connectionCount = 0
     /// The callers that wait for the end of their call.
     var callers: [CallKey: CheckedContinuation<Result<CallResult, ErrorInfo>, Never>] = [:]

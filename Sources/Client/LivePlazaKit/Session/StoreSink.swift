@@ -7,7 +7,7 @@ internal import PlazaModel
 protocol LiveStoresSink: AnyObject, Sendable {
     /// The messages that the app has added before the client entered the live.
     var localTips: [Barrage] { get }
-    /// The changes of the stores whose state is another one in `states`.
+    /// The changes to these states, of the stores that show other ones.
     func changes(to states: LiveStates) -> [StateChange]
     /// Publishes events of the stores, in order.
     func publish(_ events: [StoreEvent])
@@ -17,9 +17,9 @@ protocol LiveStoresSink: AnyObject, Sendable {
 ///
 /// The methods are called on the delivery queue.
 protocol ListSink: AnyObject, Sendable {
-    /// The change of the state to another live, or to another info of the live, that the client is in; nil for none.
+    /// The change after which the state shows this live as the current one; nil if it does so already.
     ///
-    /// `info`: empty if the client is in no live.
+    /// `info`: the live that the client is in; empty if it is in none.
     /// `isRead`: whether `info` has more than the live's id. Until then the list keeps what it shows of the live.
     func change(ofCurrentLive info: LiveInfo, isRead: Bool) -> StateChange?
     func publish(_ event: LiveListEvent)

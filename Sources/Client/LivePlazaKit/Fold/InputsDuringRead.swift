@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The inputs that are kept from the request of a snapshot until it arrives, and are then folded into it (R1.18).
-struct InputsSinceRequest: Sendable {
+/// The inputs that are kept while a snapshot is being read, and are then folded into it (R1.18).
+struct InputsDuringRead: Sendable {
     /// The maximum number of inputs that are kept.
     private static let maxCount = 1000
 
-    /// The inputs that were received since the request and change the snapshot.
+    /// The inputs that change the snapshot and were received since the server was asked for it.
     private(set) var inputs: [FoldInput] = []
-    /// Whether more than `maxCount` such inputs were received, so that the snapshot must be requested again.
+    /// Whether more than `maxCount` such inputs were received, so that the snapshot must be read again.
     private(set) var hasOverflowed = false
 
     /// Keeps an input that changes the snapshot.
