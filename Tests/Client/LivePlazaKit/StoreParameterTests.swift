@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [("1400000001", 1_400_000_001, true), ("1400000001", 7, false), ("demo", 7, true)])
-    func `a login needs the number of the token's app, if this app is a number`(
+    func `a login fails only if the token names the number of another app`(
         appOfToken: String, sdkAppID: Int, isAccepted: Bool
     ) {
         let harness = StoreHarness()
@@ -51,7 +51,7 @@ import Testing
         #expect(plaza.loginStore.state.value.loginStatus == .unlogin)
     }
 
-    @Test func `a login with a number that is not that of the app of a provided token fails`() async throws {
+    @Test func `a login fails if the token of the token provider names the number of another app`() async throws {
         let harness = StoreHarness()
         let plaza = harness.makeClient()
         let token = Self.token(app: "1400000001")

@@ -38,7 +38,7 @@ struct TimeRoundingTests {
         #expect(core.dueAt == .distantFuture)
     }
 
-    @Test func `the time of the server that a reply tells is that of the middle between the call and the reply`() {
+    @Test func `the server's time in a reply counts as the time in the middle between the call and the reply`() {
         let offset = ServerTimeOffset(
             .seconds(1_700_000_000), callSentAt: .milliseconds(100), replyReceivedAt: .milliseconds(103))
         #expect(MonotonicTime.milliseconds(102) + offset == .seconds(1_700_000_000))

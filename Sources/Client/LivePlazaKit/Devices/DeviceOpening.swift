@@ -3,7 +3,7 @@ internal import MachineKit
 
 /// The wait for a media engine that opens a device.
 ///
-/// The wait ends with the engine's answer, or at a limit if the engine does not answer.
+/// The wait ends with the answer of the media engine, or at a limit if there is none.
 final class DeviceOpening: Sendable {
     /// How long a media engine may take.
     ///
@@ -14,7 +14,7 @@ final class DeviceOpening: Sendable {
         /// The caller that waits.
         var caller: CheckedContinuation<DeviceError?, Never>?
         var timer: PlazaTimer?
-        /// Whether the limit has passed and the engine has not answered yet.
+        /// Whether the limit has passed and the media engine has not answered yet.
         var isLate = false
     }
 
@@ -56,9 +56,9 @@ final class DeviceOpening: Sendable {
         caller?.resume(returning: nil)
     }
 
-    /// Ends the wait.
+    /// Ends the wait, unless the limit has ended it.
     ///
-    /// - Returns: whether the limit has passed before.
+    /// - Returns: whether the answer has come after the limit.
     private func answerReceived(_ fault: DeviceError) -> Bool {
         let (caller, isLate) = self.state.withLock { state in
             defer { (state.caller, state.isLate) = (nil, false) }

@@ -31,9 +31,9 @@ extension DeviceStore {
 
     /// Lets the media engine open a device, and waits until it has done so or has failed.
     ///
-    /// If the media engine does not answer in time, the device is closed, and closed again if the engine opens it
-    /// later. If the engine fails, the device is closed only if it was off: a device that is on stays on if it cannot
-    /// be opened again.
+    /// If the media engine does not answer in time, the device is closed, and closed again if it is opened later. If
+    /// the media engine answers with an error, the device is closed only if it was off: a device that is on stays on if
+    /// it cannot be opened again.
     private func startCapture(
         by device: Device, isFront: Bool, _ callNumber: Int, on engine: isolated PlazaEngine
     ) async throws(ErrorInfo) {
@@ -46,7 +46,8 @@ extension DeviceStore {
             }
         } afterLimit: { [weak self, weak media] fault in
             // The media engine may store this closure, so the closure must not retain it. A device that was opened too
-            // late is closed, unless the app has opened it again. An app that has released the client has not.
+            // late is closed, unless the app has opened it again. If the app has released the client, `self` is nil,
+            // and nobody has opened the device again.
             guard fault == .noError, let media, self?.isUsed(device, of: media) != true else { return }
             DeviceStore.close(device, of: media)
         }
@@ -65,8 +66,8 @@ extension DeviceStore {
 
     /// Closes a device that the media engine has not opened, and reports it as off if others may see it on.
     private func closeUnopened(_ device: Device, on engine: isolated PlazaEngine) async {
-        // The device may have been on before the call. It may also be off here, and on at the seat or in a report that
-        // is under way: the opening that was reported has been replaced by this call.
+        // Others may see the device on if it was on before the call. They may also see it on while it is off here: this
+        // call has replaced an earlier opening, whose report is at the seat or under way.
         let isOn = self.state.value[keyPath: device.status] == .on
         let isOnAtSeat = self.progress.withLock { $0.seat?.isOn(device) ?? false }
         let isReported = isOn || isOnAtSeat || engine.reportingDevices.contains(device)
@@ -121,7 +122,7 @@ extension DeviceStore {
         self.changeState { $0.screenStatus = .off }
     }
 
-    /// Reports an open device to the seat, and closes it if the server rejects.
+    /// Reports an open device to the seat, and closes the device if the server rejects the report.
     private func reportOrClose(_ device: Device) {
         guard self.state.value[keyPath: device.status] == .on,
             let callNumber = self.progress.withLock({ $0.calls.lastNumber(device) })
@@ -190,7 +191,7 @@ extension DeviceStore: DeviceSink {
 
     /// Mutes a microphone that has just been opened, if the user has muted it meanwhile.
     ///
-    /// The media engine was asked to mute it before; but an engine may forget that when it opens the microphone.
+    /// The media engine was asked to mute it before, but may forget this when it opens the microphone.
     private func muteOpenedMicrophone() {
         if self.progress.withLock({ $0.isMuted }) { self.mediaEngine?.setMicrophoneMuted(true) }
     }

@@ -30,7 +30,7 @@ struct OpenDevices: Equatable, Sendable {
     var isCameraOpen = false
     var isMicrophoneOpen = false
     var isScreenShared = false
-    /// Whether the user has muted the open microphone itself.
+    /// Whether the user has muted the microphone, which stays open.
     var isMuted = false
     /// The devices that this client has reported to the seat, without a reply yet.
     var reporting: Set<Device> = []

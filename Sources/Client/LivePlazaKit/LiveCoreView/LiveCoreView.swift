@@ -75,7 +75,7 @@ open class LiveCoreView: UIView {
         StageScene.publisher(seats.state, coHost.state, battle.state)
             .sink { [weak self] scene in
                 Self.onMain {
-                    // A client with another delivery queue may have published this before the view was given its live.
+                    // A scene of the former live may come late if its client publishes on another queue.
                     guard let self, self.liveCount == liveNumber else { return }
                     self.scene = scene
                     self.showStage()

@@ -22,7 +22,7 @@ internal import UIKit
         _ scene: StageScene, in stage: StageLayers, ownID: String, by renderer: (any VideoRenderer)?
     ) {
         // The app may have set another renderer since the last scene.
-        for order in self.video.use(renderer) { self.perform(order) }
+        for call in self.video.use(renderer) { self.perform(call) }
         self.renderer = renderer
         let (width, height) = (stage.view.bounds.width, stage.view.bounds.height)
         guard scene.canvas.w > 0, scene.canvas.h > 0, width > 0, height > 0 else {
@@ -67,17 +67,17 @@ internal import UIKit
         // An empty seat has an empty user id, and so has a client before its login.
         view.image = !hasVideo && !ownID.isEmpty && user.userID == ownID ? image : nil
         view.isHidden = !hasVideo && view.image == nil
-        if let order = self.video.show(hasVideo ? user.userID : nil, key, in: view) { self.perform(order) }
+        if let call = self.video.show(hasVideo ? user.userID : nil, key, in: view) { self.perform(call) }
     }
 
     private mutating func remove(_ key: SeatKey, from stage: StageLayers) {
         guard let view = self.views.removeValue(forKey: key) else { return }
-        if let order = self.video.remove(key) { self.perform(order) }
+        if let call = self.video.remove(key) { self.perform(call) }
         stage.remove(view)
     }
 
-    private func perform(_ order: SeatVideoModel<UIImageView>.Order) {
-        self.renderer?.render(userID: order.userID, liveID: order.liveID, in: order.view)
+    private func perform(_ call: SeatVideoModel<UIImageView>.RenderCall) {
+        self.renderer?.render(userID: call.userID, liveID: call.liveID, in: call.view)
     }
 }
 #endif

@@ -65,11 +65,11 @@ public enum TUIError: Int, Sendable {
     case maxSeatCountLimit = -2340
     /// There is no seat of this number.
     case seatIndexNotExist = -2344
-    /// The microphone's seat must be unlocked first.
+    /// The microphone of the seat must be unlocked first.
     case openMicrophoneNeedSeatUnlock = -2360
     /// A host must permit the microphone first.
     case openMicrophoneNeedPermissionFromAdmin = -2361
-    /// The camera's seat must be unlocked first.
+    /// The camera of the seat must be unlocked first.
     case openCameraNeedSeatUnlock = -2370
     /// A host must permit the camera first.
     case openCameraNeedPermissionFromAdmin = -2371

@@ -58,15 +58,15 @@ extension ErrorInfo.Name {
     public static let noSuchSeat = ErrorInfo.Name(rawValue: "noSuchSeat")
     /// The seat's microphone is locked.
     public static let seatMicrophoneLocked = ErrorInfo.Name(rawValue: "seatMicrophoneLocked")
-    /// A host has closed your microphone.
+    /// A host has closed and locked the user's microphone.
     public static let microphoneNeedsHost = ErrorInfo.Name(rawValue: "microphoneNeedsHost")
     /// The seat's camera is locked.
     public static let seatCameraLocked = ErrorInfo.Name(rawValue: "seatCameraLocked")
-    /// A host has closed your camera.
+    /// A host has closed and locked the user's camera.
     public static let cameraNeedsHost = ErrorInfo.Name(rawValue: "cameraNeedsHost")
     /// All viewers of the live are muted.
     public static let roomMuted = ErrorInfo.Name(rawValue: "roomMuted")
-    /// You are muted in this live.
+    /// The user is muted in this live.
     public static let userMuted = ErrorInfo.Name(rawValue: "userMuted")
     /// The message is too long.
     public static let messageTooLong = ErrorInfo.Name(rawValue: "messageTooLong")

@@ -58,7 +58,7 @@ public struct LiveInfo: Sendable, Hashable {
     public var isGiftEnabled = true
     /// The app's own values by key.
     public var metaData: [String: String] = [:]
-    /// The number of visits so far, including repeated ones; who comes back within a minute continues the visit.
+    /// The number of visits so far, including repeated ones; a user who comes back within a minute continues the visit.
     public var totalViewerCount = 0
     /// The owner of the live.
     public internal(set) var liveOwner = LiveUserInfo()

@@ -25,7 +25,7 @@ public enum LiveListEvent: Sendable, Hashable {
 
 /// Who ended a live.
 public enum LiveEndedReason: Int, Sendable, Hashable {
-    /// The owner; apps know the case by this name.
+    /// The owner, whom the name of this case calls the host.
     case endedByHost = 1
     /// The app's server, or LivePlaza because of the app's dismissal policy.
     case endedByServer = 2
@@ -58,7 +58,7 @@ public enum LiveKickedOutReason: Int, Sendable, Hashable {
     }
 }
 
-/// The final statistics of a live; apps know the class by this name, with its prefix.
+/// The final statistics of a live; the class has its name from the API that LivePlazaKit follows.
 public final class TUILiveStatisticsData: NSObject, Sendable {
     private struct Figures {
         var totalViewers = 0
@@ -72,7 +72,7 @@ public final class TUILiveStatisticsData: NSObject, Sendable {
 
     private let figures = Locked(Figures())
 
-    /// The number of visits, including repeated ones; who comes back within a minute continues the visit.
+    /// The number of visits, including repeated ones; a user who comes back within a minute continues the visit.
     public var totalViewers: Int {
         get { self[\.totalViewers] }
         set { self[\.totalViewers] = newValue }

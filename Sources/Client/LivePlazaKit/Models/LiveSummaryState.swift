@@ -14,7 +14,7 @@ public struct LiveSummaryState: Sendable, Hashable {
 public struct LiveSummaryData: Sendable, Hashable {
     /// The duration of the live in milliseconds.
     public var totalDuration: UInt = 0
-    /// The number of visits, including repeated ones; who comes back within a minute continues the visit.
+    /// The number of visits, including repeated ones; a user who comes back within a minute continues the visit.
     public var totalViewers: UInt = 0
     /// The number of gifts.
     public var totalGiftsSent: UInt = 0

@@ -44,7 +44,7 @@ public enum LoginEvent: Sendable, Hashable {
 
 /// A user's profile.
 ///
-/// The server keeps the name and the picture.
+/// The server keeps only the name and the picture.
 public struct UserProfile: Sendable, Hashable {
     /// The id.
     public var userID: String

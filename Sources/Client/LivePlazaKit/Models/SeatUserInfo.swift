@@ -64,7 +64,7 @@ public struct SeatUserInfo: Sendable, Hashable {
         let seat = member.seats?.first { $0.occupant?.user.userID == member.host.userID }
         guard let occupant = seat?.occupant else { return }
         self = SeatUserInfo(occupant)
-        // These fields come from the connection, as those of a host who is on no seat do.
+        // The member's fields are used here, as for a host who is on no seat.
         (self.userName, self.avatarURL) = (member.host.userName, member.host.avatarURL)
         (self.role, self.liveID) = (.owner, member.live.text)
     }

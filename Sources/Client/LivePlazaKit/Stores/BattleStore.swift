@@ -14,7 +14,7 @@ public final class BattleStore: @unchecked Sendable {
 
     /// The running battle and its hosts, and the scores, which remain after the battle.
     public var state: StatePublisher<BattleState> { self.stores.battle }
-    /// Publishes requests and their ends, the begin and the end of battles, and hosts who join and leave a battle.
+    /// Publishes requests and their ends, the beginning and the end of battles, and hosts who join and leave a battle.
     public var battleEventPublisher: PassthroughSubject<BattleEvent, Never> { self.stores.battleEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }
@@ -29,8 +29,8 @@ public final class BattleStore: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - config: whether the hosts must accept, and the battle's duration in seconds (0 for the app's maximum).
-    ///   - userIDList: the ids of the hosts to ask, who are in `CoHostStore.state.value.connected`. A user who is not
-    ///     gets the code 4, and the others are asked.
+    ///   - userIDList: the ids of the hosts to ask. A user who is not in `CoHostStore.state.value.connected` is not
+    ///     asked, and gets the code 4.
     ///   - timeout: how long the request is open, in seconds, 1 to 1,800.
     ///   - completion: gets the battle, whose times are 0 until it begins. Errors: `noSuchConnection`,
     ///     `inAnotherBattle`, `battlePending`, `noValidRoom`, `battleTooFrequent`, `badParameter`, `needsOwner`.
@@ -102,7 +102,7 @@ public final class BattleStore: @unchecked Sendable {
         StoreCall(method, ["battle": .text(battleID)], then: .battleAnswered(battle: battleID))
     }
 
-    /// The code of a user who is no host of the connection, as the server has it for lives.
+    /// The code of a user who is no host of the connection: the one that the server gives a live outside of it.
     private static let notConnectedCode = 4
 
     private func requestOperation(
@@ -146,8 +146,8 @@ public final class BattleStore: @unchecked Sendable {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
             let lives = engine.livesOfHosts(users, in: liveID).map(\.live)
-            // If none of the users was asked, the own live, which is never asked, stands for them: the server then
-            // still tells whether there is such a request.
+            // If no user is a host of the connection, the call names this live itself. It is never asked, so nothing is
+            // withdrawn, but the server still reports whether there is such a battle.
             let targets = lives.isEmpty && !users.isEmpty ? [liveID] : lives
             let params: [String: JSONValue] = ["battle": .text(battle), "to": .texts(targets)]
             let change = LocalChange.battleRequestCancelled(battle: battle, lives: lives)

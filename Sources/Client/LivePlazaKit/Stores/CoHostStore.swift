@@ -146,7 +146,7 @@ public final class CoHostStore: @unchecked Sendable {
                 "extensionInfo": .text(extraInfo),
             ])
         return { engine async throws(ErrorInfo) in
-            // If the call fails, the host is no longer shown as asked, except for an earlier request, which stays open.
+            // If the call fails, the host is no longer shown as asked, unless an earlier request is still open.
             let isNew = !engine.states(of: liveID).coHost.invitees.contains { $0.liveID == target }
             engine.applyLocalChange(.coHostRequested(lives: [target]), in: liveID)
             do throws(ErrorInfo) {

@@ -10,8 +10,8 @@ public final class GiftStore: @unchecked Sendable {
 
     /// The app's gifts; empty until `refreshUsableGifts` has read them.
     public var state: StatePublisher<GiftState> { self.stores.gift }
-    /// Publishes the gifts that are sent, including the user's own, so that a sender also shows the animation when it
-    /// receives the event.
+    /// Publishes the gifts that are sent, including the user's own; a sender, too, shows the animation when it receives
+    /// the event.
     public var giftEventPublisher: PassthroughSubject<GiftEvent, Never> { self.stores.giftEvents }
 
     init(_ stores: LiveStores) { self.stores = stores }

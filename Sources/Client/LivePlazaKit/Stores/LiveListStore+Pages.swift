@@ -25,13 +25,13 @@ extension LiveListStore {
     private static let maxRestarts = 3
     /// The maximum number of times that one page is read again because the client reads too often (R12.8).
     private static let maxRateLimitWaits = 5
-    /// How long to wait after such a rejection if the server does not say it.
+    /// How long to wait before that if the server does not state a time.
     private static let defaultRateLimitWait = Duration.seconds(1)
 
     /// The operation that reads a page and shows it in the list.
     ///
-    /// If the cursor has expired, the list is read again from its beginning, until it is longer than before. A long
-    /// list is then read no faster than the server allows.
+    /// If the cursor has expired, pages are read from the beginning of the list until they have more lives than the
+    /// list had before. This may take many reads, so the client waits when the server rejects one as too frequent.
     func fetchOperation(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             // A list that begins later, for example that of another category, is not replaced by this one.

@@ -2,11 +2,11 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// A call to the server, and the change that the client shows by itself after the call has succeeded.
+/// A call to the server, and the change that the client shows after the call has succeeded.
 struct StoreCall: Sendable {
     let method: String
     let params: [String: JSONValue]
-    /// Nil if the server reports all changes, by the feed or a notice.
+    /// The change that the client shows by itself; nil if the feed or a notice reports all changes.
     let change: LocalChange?
 
     /// Describes a call; parameters that are nil are left out.

@@ -18,7 +18,7 @@ final class StoreRegistry: Sendable {
         var cleanUpCount = StoreRegistry.minCleanUpCount
     }
 
-    /// The stores and publishers of one live, as far as they exist.
+    /// The existing stores and publishers of one live.
     private struct LiveEntry {
         weak var stores: LiveStores?
         var publishers = WeakPublishers()
@@ -36,7 +36,7 @@ final class StoreRegistry: Sendable {
     var list: LiveListStore? { self.state.withLock { $0.list } }
     var login: LoginStore? { self.state.withLock { $0.login } }
     var devices: DeviceStore? { self.state.withLock { $0.devices } }
-    /// The number of lives about which the registry knows something.
+    /// The number of lives that have an entry.
     var liveCount: Int { self.state.withLock { $0.lives.count } }
 
     func attach(_ engine: PlazaEngine, list: LiveListStore, login: LoginStore, devices: DeviceStore) {

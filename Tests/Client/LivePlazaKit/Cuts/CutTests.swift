@@ -121,13 +121,13 @@ private final class ParkMiller: Sendable {
     }
 
     @Test(arguments: 1...60)
-    func `a connection that is cut at every sixth frame changes nothing that the app sees`(seed: Int) {
+    func `a connection that is cut at a sixth of the frames changes nothing that the app sees`(seed: Int) {
         // The factor is a prime, so that the generators of different seeds begin far apart.
         var state = seed * 7919
         let scenario = ViewerScenario { _ in
             // Park and Miller's generator, as in `ParkMiller`, but with a seed.
             state = (state * 48_271) % 2_147_483_647
-            // On average the connection is cut at every sixth frame.
+            // On average one of six frames is cut.
             guard state % 6 == 0 else { return nil }
             return state % 4 < 2 ? .before : .after
         }

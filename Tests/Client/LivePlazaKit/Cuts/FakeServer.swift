@@ -166,7 +166,7 @@ final class FakeServer: Transport, @unchecked Sendable {
             guard self.hasJoined else { return .error(-2101, "notInRoom") }
             guard case .text(let text)? = call.params.members["text"] else {
                 self.violations.append("\(call.method) without a text")
-                return .error(-2, "invalidParameter")
+                return .error(-1001, "invalidParameter")
             }
             self.publish(text)
             return .ok("sent", ["position": ["epoch": 77, "number": .integer(Int64(self.feed.count))]])

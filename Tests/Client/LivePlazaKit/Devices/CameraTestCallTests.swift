@@ -8,8 +8,8 @@ import Testing
 
 /// Tests of the camera that the media engine answers late, never, with an error, or after the next test has begun.
 ///
-/// Opening and closing the camera of a `TestMedia` stands for the methods of a `CameraTestEngine`, which is there only
-/// on Apple systems. The "opening" of a number is the test of this number.
+/// `CameraTestEngine` exists only on Apple systems. Here a test of the camera opens and closes the camera of a
+/// `TestMedia` instead, so the answer to the opening with a number is the answer to the test with this number.
 @Suite struct CameraTestCallTests {
     private let harness = StoreHarness()
     private let plaza: LivePlaza

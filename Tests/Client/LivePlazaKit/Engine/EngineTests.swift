@@ -228,7 +228,8 @@ import Testing
     }
 
     @Test func `a token provider that does not answer is asked again after 30 s`() {
-        let provider = HangingTokenProvider(tokens: Self.tokenFor100Seconds, Self.tokenFor100Seconds)
+        let provider = HangingTokenProvider(
+            firstToken: Self.tokenFor100Seconds, laterToken: Self.tokenFor100Seconds)
         let harness = EngineHarness(answers: ["ping": ["done": [:]]], tokenProvider: provider.token)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
@@ -250,14 +251,14 @@ import Testing
 
     /// Rules: R2.23.
     @Test func `a token provider that does not answer is asked again on the open connection`() {
-        let provider = HangingTokenProvider(tokens: Self.tokenFor100Seconds, Self.laterToken)
+        let provider = HangingTokenProvider(firstToken: Self.tokenFor100Seconds, laterToken: Self.laterToken)
         let harness = EngineHarness(answers: ["ping": ["done": [:]]], tokenProvider: provider.token)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
         harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         let socket = harness.network.socket
-        // The token is valid for 100 s, and is renewed 20 s before its end and half of 20 s before that.
+        // The token is valid for 100 s, and is renewed a margin of 20 s and half a margin, 10 s, before its end.
         harness.advance(by: .seconds(70))
         #expect(provider.requestCount == 2)
         _ = harness.stores.takeShownItems()

@@ -8,10 +8,10 @@ final class HangingTokenProvider: Sendable {
     private let laterToken: String
     private let state = Locked((requestCount: 0, caller: CheckedContinuation<Void, Never>?.none))
 
-    /// `first` answers the first request, and `later` all others.
-    init(tokens first: String, _ later: String) {
-        self.firstToken = first
-        self.laterToken = later
+    /// `firstToken` answers the first request, and `laterToken` all others.
+    init(firstToken: String, laterToken: String) {
+        self.firstToken = firstToken
+        self.laterToken = laterToken
     }
 
     var requestCount: Int { self.state.withLock { $0.requestCount } }

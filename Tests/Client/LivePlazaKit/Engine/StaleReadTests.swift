@@ -8,8 +8,8 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// Reads that fail for long, are overtaken by a later read, or return data older than the client has; and scenes, which
-/// never mix a new stage with an old connection.
+/// Reads that fail for long, are overtaken by a later read, or return older data than the client has; and scenes that
+/// must not mix new seats with an old connection.
 @Suite(.timeLimit(.minutes(1))) struct StaleReadTests {
     /// A harness whose server leaves calls of `methods` unanswered; the tests answer them themselves.
     private static func harness(withoutAnswersTo methods: String...) -> StoreHarness {

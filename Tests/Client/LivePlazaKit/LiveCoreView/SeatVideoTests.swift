@@ -3,7 +3,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// What the renderers of a stage must draw.
+/// By which calls the renderers of a stage learn what they must draw.
 @Suite struct SeatVideoTests {
     /// A view or a renderer.
     private final class Object {
@@ -18,8 +18,8 @@ import Testing
     private let view0 = Object("view 0")
     private let view1 = Object("view 1")
 
-    private func describe(_ order: Model.Order?) -> String? {
-        order.map { "\($0.userID ?? "nobody") of \($0.liveID) in \($0.view.name)" }
+    private func describe(_ call: Model.RenderCall?) -> String? {
+        call.map { "\($0.userID ?? "nobody") of \($0.liveID) in \($0.view.name)" }
     }
 
     @Test func `a renderer gets each change once`() {
@@ -32,7 +32,7 @@ import Testing
         #expect(self.describe(model.show("bob", Self.seat0, in: self.view0)) == "bob of ann-live in view 0")
         #expect(self.describe(model.show(nil, Self.seat0, in: self.view0)) == "nobody of ann-live in view 0")
         #expect(self.describe(model.show(nil, Self.seat0, in: self.view0)) == nil)
-        #expect(self.describe(model.remove(Self.seat0)) == nil, "expected no order, because nothing is drawn")
+        #expect(self.describe(model.remove(Self.seat0)) == nil, "expected no call, because nothing is drawn")
         _ = model.show("cem", Self.seat1, in: self.view1)
         #expect(self.describe(model.remove(Self.seat1)) == "nobody of cem-live in view 1")
         withExtendedLifetime(renderer) {}
@@ -69,7 +69,7 @@ import Testing
         _ = model.show("ann", Self.seat0, in: self.view0)
         _ = model.show("cem", Self.seat1, in: self.view1)
         renderer = nil
-        #expect(self.describe(model.remove(Self.seat1)) == nil, "expected no order, because there is no renderer")
+        #expect(self.describe(model.remove(Self.seat1)) == nil, "expected no call, because there is no renderer")
         let second = Object("second")
         _ = model.use(second)
         #expect(self.describe(model.show("ann", Self.seat0, in: self.view0)) == "ann of ann-live in view 0")
