@@ -9,8 +9,8 @@ extension PlazaEngine {
 
     /// Makes a call that opens requests, and remembers the open ones after the end of the call.
     ///
-    /// If it remains unknown whether the server has applied the call, all its requests are remembered as open, and a
-    /// read of the open requests corrects this.
+    /// If it remains unknown whether the server has applied the call, `requests` are remembered as open, and a read of
+    /// the open requests corrects this.
     ///
     /// - Parameters:
     ///   - call: the call.
