@@ -38,20 +38,20 @@ package struct SharedRead: Hashable, Sendable {
 /// sent after the gateway had received the call. So the answer contains all that the call's user has done and seen
 /// before. The cost is time: in a live that viewers enter all the time, a call waits until the rate allows the next
 /// request.
-package struct SharedReads<Waiter: Sendable>: Sendable {
+package struct SharedReads<Call: Sendable>: Sendable {
     /// What to do with a call.
     package enum Verdict: Hashable, Sendable {
         /// The call waits for an answer. If `mustRequest` is true, the gateway must send a request to the service now.
         case wait(mustRequest: Bool)
-        /// Forward the call by itself: too many lives are read at once.
+        /// Forward the call by itself: too many reads are tracked already, of all apps or of the live's app.
         case forward
-        /// Reject the call: too many calls wait, of all apps or of the live's app.
+        /// Reject the call: too many calls wait already, of all apps or of the live's app.
         case full
     }
 
     /// A call, and the time since which it waits for an answer.
     private struct WaitingCall: Sendable {
-        var waiter: Waiter
+        var call: Call
         var waitsSince: MonotonicTime
     }
 
@@ -74,41 +74,55 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     /// After a pause of 5 s, five requests are allowed at once, so that viewers who enter a quiet live do not wait for
     /// each other.
     package static var requestRate: RateLimit { RateLimit(5, per: .seconds(5)) }
-    /// The largest number of reads that are tracked.
+    /// The largest number of reads that are tracked: those with an entry.
     package static var maxReads: Int { 10_000 }
-    /// The largest number of calls that wait.
+    /// The largest number of calls that wait for answers.
     package static var maxWaiting: Int { 50_000 }
     /// How long a call waits for its answer.
     package static var deadline: Milliseconds { .seconds(10) }
 
+    /// The reads that are tracked and waiting calls of one app's lives.
+    private struct AppCounts: Sendable {
+        var reads = 0
+        var waitingCalls = 0
+    }
+
     private var entries: [SharedRead: Entry] = [:]
-    /// The largest number of calls of one app that wait (R12.23).
+    /// The largest number of tracked reads of one app's lives (R12.23).
+    private let maxReadsPerApp: Int
+    /// The largest number of waiting calls about one app's lives (R12.23).
     private let maxWaitingPerApp: Int
-    /// The number of calls that wait.
+    /// The number of waiting calls of all apps.
     package private(set) var waitingCount = 0
-    /// The number of calls of each app that wait; no number is 0.
-    private var waitingCounts: [AppID: Int] = [:]
+    /// The counts of the apps whose lives are read now.
+    private var countsByApp: [AppID: AppCounts] = [:]
 
     /// Creates an empty collection.
     ///
-    /// - Parameter hasSeveralApps: Whether each app gets at most half of the places for calls that wait.
+    /// - Parameter hasSeveralApps: Whether each app gets at most half of the tracked reads and of the waiting calls.
     package init(hasSeveralApps: Bool = false) {
-        self.maxWaitingPerApp = hasSeveralApps ? Self.maxWaiting / 2 : Self.maxWaiting
+        let shareDivisor = hasSeveralApps ? 2 : 1
+        self.maxReadsPerApp = Self.maxReads / shareDivisor
+        self.maxWaitingPerApp = Self.maxWaiting / shareDivisor
     }
 
     /// Registers a call.
     ///
     /// - Parameters:
     ///   - read: What the call reads.
-    ///   - waiter: The call; `requestEnded` returns it when it can be answered, or `sweep` when it is overdue.
+    ///   - call: The call; `requestEnded` returns it when it can be answered, or `sweep` when it is overdue.
     ///   - now: The current time.
     /// - Returns: Whether the call waits, and whether a request must be sent to the service now.
-    package mutating func addCall(_ read: SharedRead, _ waiter: Waiter, at now: MonotonicTime) -> Verdict {
-        guard self.waitingCount < Self.maxWaiting,
-            self.waitingCounts[read.key.app, default: 0] < self.maxWaitingPerApp
-        else { return .full }
-        if self.entries[read] == nil, self.entries.count >= Self.maxReads { return .forward }
-        self.entries[read, default: Entry()].nextCalls.append(WaitingCall(waiter: waiter, waitsSince: now))
+    package mutating func addCall(_ read: SharedRead, _ call: Call, at now: MonotonicTime) -> Verdict {
+        let appCounts = self.countsByApp[read.key.app] ?? AppCounts()
+        guard self.waitingCount < Self.maxWaiting, appCounts.waitingCalls < self.maxWaitingPerApp else {
+            return .full
+        }
+        if self.entries[read] == nil {
+            guard self.entries.count < Self.maxReads, appCounts.reads < self.maxReadsPerApp else { return .forward }
+            self.changeCounts(of: read.key.app) { $0.reads += 1 }
+        }
+        self.entries[read, default: Entry()].nextCalls.append(WaitingCall(call: call, waitsSince: now))
         self.changeWaitingCount(by: 1, of: read)
         return .wait(mustRequest: self.beginRequest(read, at: now))
     }
@@ -122,12 +136,12 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///   received meanwhile.
     package mutating func requestEnded(
         _ read: SharedRead, at now: MonotonicTime
-    ) -> (waiters: [Waiter], mustRequest: Bool) {
+    ) -> (calls: [Call], mustRequest: Bool) {
         guard let calls = self.entries[read]?.currentCalls else { return ([], false) }
         self.entries[read]?.currentCalls = []
         self.entries[read]?.hasOpenRequest = false
         self.changeWaitingCount(by: -calls.count, of: read)
-        return (calls.map(\.waiter), self.beginRequest(read, at: now))
+        return (calls.map(\.call), self.beginRequest(read, at: now))
     }
 
     /// Returns the reads to request now, and the calls whose deadline has passed; must be called regularly.
@@ -135,15 +149,16 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     /// The entry of a read is removed when no call waits for the read, no request is open, and its bucket is full
     /// again. If it were removed earlier, the next call would begin with a new bucket, which is full and would allow
     /// requests beyond the rate.
-    package mutating func sweep(at now: MonotonicTime) -> (readsToRequest: [SharedRead], overdue: [Waiter]) {
+    package mutating func sweep(at now: MonotonicTime) -> (readsToRequest: [SharedRead], overdue: [Call]) {
         var readsToRequest: [SharedRead] = []
-        var overdue: [Waiter] = []
+        var overdue: [Call] = []
         for read in Array(self.entries.keys) {
             self.removeOverdue(\.currentCalls, of: read, at: now, into: &overdue)
             self.removeOverdue(\.nextCalls, of: read, at: now, into: &overdue)
             if self.beginRequest(read, at: now) { readsToRequest.append(read) }
             if let entry = self.entries[read], entry.isIdle, entry.bucket.isFull(at: now) {
                 self.entries[read] = nil
+                self.changeCounts(of: read.key.app) { $0.reads -= 1 }
             }
         }
         return (readsToRequest, overdue)
@@ -167,20 +182,26 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     /// Moves the overdue calls of a list to `overdue`; the list begins with the call that has waited longest.
     private mutating func removeOverdue(
         _ list: WritableKeyPath<Entry, [WaitingCall]>, of read: SharedRead, at now: MonotonicTime,
-        into overdue: inout [Waiter]
+        into overdue: inout [Call]
     ) {
         guard let calls = self.entries[read]?[keyPath: list] else { return }
         let count = calls.prefix { now - $0.waitsSince >= Self.deadline }.count
         if count == 0 { return }
-        overdue += calls[..<count].map(\.waiter)
+        overdue += calls[..<count].map(\.call)
         self.entries[read]?[keyPath: list].removeFirst(count)
         self.changeWaitingCount(by: -count, of: read)
     }
 
-    /// Changes the numbers of calls that wait: of all calls, and of the app whose live is read.
+    /// Changes the numbers of waiting calls: of all apps, and of the app whose live is read.
     private mutating func changeWaitingCount(by change: Int, of read: SharedRead) {
         self.waitingCount += change
-        let count = self.waitingCounts[read.key.app, default: 0] + change
-        self.waitingCounts[read.key.app] = count > 0 ? count : nil
+        self.changeCounts(of: read.key.app) { $0.waitingCalls += change }
+    }
+
+    /// Changes an app's counts, and removes them when both are 0.
+    private mutating func changeCounts(of app: AppID, _ change: (inout AppCounts) -> Void) {
+        var counts = self.countsByApp[app] ?? AppCounts()
+        change(&counts)
+        self.countsByApp[app] = counts.reads > 0 || counts.waitingCalls > 0 ? counts : nil
     }
 }

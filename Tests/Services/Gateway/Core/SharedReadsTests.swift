@@ -24,10 +24,10 @@ import Testing
         #expect(reads.addCall(Self.read, 2, at: self.time(1)) == .wait(mustRequest: false))
         #expect(reads.addCall(Self.read, 3, at: self.time(2)) == .wait(mustRequest: false))
         let first = reads.requestEnded(Self.read, at: self.time(5))
-        #expect(first.waiters == [1], "calls 2 and 3 arrived after the request, so its answer may be too old for them")
+        #expect(first.calls == [1], "calls 2 and 3 arrived after the request, so its answer may be too old for them")
         #expect(first.mustRequest, "calls 2 and 3 need a request")
         let second = reads.requestEnded(Self.read, at: self.time(9))
-        #expect(second.waiters == [2, 3])
+        #expect(second.calls == [2, 3])
         #expect(!second.mustRequest && reads.waitingCount == 0)
     }
 
@@ -44,8 +44,8 @@ import Testing
             if now % 100 == 0 { for _ in reads.sweep(at: self.time(now)).readsToRequest { requestTimes.append(now) } }
             // The service answers after 3 ms.
             if requestTimes.last == now - 3 {
-                let (waiters, mustRequest) = reads.requestEnded(Self.read, at: self.time(now))
-                answeredCount += waiters.count
+                let (calls, mustRequest) = reads.requestEnded(Self.read, at: self.time(now))
+                answeredCount += calls.count
                 if mustRequest { requestTimes.append(now) }
             }
         }
@@ -66,7 +66,7 @@ import Testing
         for number in Int64(0)..<30 {
             let now = self.time(number * 1500)
             #expect(reads.addCall(Self.read, 1, at: now) == .wait(mustRequest: true))
-            #expect(reads.requestEnded(Self.read, at: now).waiters == [1])
+            #expect(reads.requestEnded(Self.read, at: now).calls == [1])
         }
     }
 
@@ -83,9 +83,9 @@ import Testing
         for (call, read) in ([Self.read] + otherReads).enumerated() {
             #expect(reads.addCall(read, call, at: self.time(0)) == .wait(mustRequest: true))
         }
-        #expect(reads.requestEnded(readOfLaterLive, at: self.time(1)).waiters == [2])
+        #expect(reads.requestEnded(readOfLaterLive, at: self.time(1)).calls == [2])
         let unrequestedRead = SharedRead(.summary, of: LiveKey("demo", "unknown"), epoch: 1)
-        #expect(reads.requestEnded(unrequestedRead, at: self.time(1)).waiters == [])
+        #expect(reads.requestEnded(unrequestedRead, at: self.time(1)).calls == [])
         #expect(reads.waitingCount == 4, "only call 2 was served")
     }
 
@@ -98,7 +98,7 @@ import Testing
         #expect(reads.sweep(at: self.time(10_010)).overdue == [2])
         #expect(reads.waitingCount == 0)
         let lateAnswer = reads.requestEnded(Self.read, at: self.time(10_020))
-        #expect(lateAnswer.waiters == [] && !lateAnswer.mustRequest)
+        #expect(lateAnswer.calls == [] && !lateAnswer.mustRequest)
     }
 
     @Test func `a read without further calls is forgotten after a second, and makes room for another one`() {
@@ -135,6 +135,24 @@ import Testing
         // The answer serves call 0, so one more call may wait.
         _ = reads.requestEnded(requestedRead, at: self.time(1))
         #expect(reads.addCall(requestedRead, -1, at: self.time(1)) == .wait(mustRequest: false))
+    }
+
+    /// Rules: R12.23.
+    @Test func `I16 one of several apps gets half of the tracked reads, and other apps' reads are shared, too`() {
+        var reads = SharedReads<Int>(hasSeveralApps: true)
+        for number in 0..<Reads.maxReads / 2 {
+            let read = SharedRead(.summary, of: LiveKey("demo", LiveID("live\(number)")), epoch: 1)
+            #expect(reads.addCall(read, number, at: self.time(0)) == .wait(mustRequest: true))
+            _ = reads.requestEnded(read, at: self.time(1))
+        }
+        #expect(reads.addCall(Self.read, -1, at: self.time(1)) == .forward, "the app has its half")
+        let trackedRead = SharedRead(.summary, of: LiveKey("demo", "live0"), epoch: 1)
+        #expect(reads.addCall(trackedRead, -1, at: self.time(1)) != .forward, "the read is tracked already")
+        let otherRead = SharedRead(.audience, of: LiveKey("other", "concert"), epoch: 7)
+        #expect(reads.addCall(otherRead, 1, at: self.time(1)) == .wait(mustRequest: true))
+        // The idle reads are forgotten after a second, which makes room for the app's other reads.
+        _ = reads.sweep(at: self.time(1001))
+        #expect(reads.addCall(Self.read, 2, at: self.time(1001)) == .wait(mustRequest: true))
     }
 
     /// Rules: R12.23.
