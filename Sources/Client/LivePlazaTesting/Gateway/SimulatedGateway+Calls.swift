@@ -93,7 +93,7 @@ extension SimulatedGateway {
         _ effect: Effect, _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ number: Int
     ) throws(ReplyError) {
         guard let connection = self.connections[number] else { return }
-        switch connection.core.verdict(on: id, purpose, in: live) {
+        switch connection.core.verdict(on: id, purpose, requiredLive: live) {
         case .proceed: self.beginCall(id, purpose, effect, number)
         case .repeated: return
         case .rejected(let error):
@@ -177,7 +177,7 @@ extension SimulatedGateway {
         _ connection: SimulatedConnection, isLateRetry: Bool
     ) {
         // If the client has entered another live meanwhile, the created live exists, but its owner does not join it.
-        guard case .proceed = connection.core.verdict(on: ended.id, .joinCreated(live, created), in: nil) else {
+        guard case .proceed = connection.core.verdict(on: ended.id, .joinCreated(live, created)) else {
             return self.reply(ended.id, .success(result: created), to: connection.number)
         }
         var caller = connection.caller(ended.id, self.id, isLateRetry: isLateRetry)

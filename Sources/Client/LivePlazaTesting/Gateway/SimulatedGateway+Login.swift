@@ -122,7 +122,7 @@ extension SimulatedGateway {
     /// Sends a join with the client's previous ticket to presence.
     private mutating func resume(_ id: Int64, _ number: Int, _ point: ResumePoint) {
         guard let connection = self.connections[number] else { return }
-        switch connection.core.verdict(on: id, .resume(point), in: nil) {
+        switch connection.core.verdict(on: id, .resume(point)) {
         // The call is open already, and gets one reply.
         case .repeated: return
         case .rejected(let error): return self.reply(id, .failure(error: error), to: number)

@@ -37,7 +37,8 @@ extension SimulatedGateway {
     /// Sends a notice to one client; a kick also removes the client from the live (I6: a kick is final).
     mutating func deliver(_ entry: NoticeRing.Entry, to number: Int) {
         if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
-            let isRemoved = self.connections[number]?.core.kicked(from: entry.notice.live, floor: floor) ?? false
+            let isRemoved =
+                self.connections[number]?.core.kicked(from: entry.notice.live, lowestValidTicket: floor) ?? false
             // If the join of this client led to the kick of the user's other device, this client gets no notice.
             if reason == .byLoggedOnOtherDevice, !isRemoved, self.connections[number]?.core.membership != .outside {
                 return

@@ -16,7 +16,7 @@ struct WaitingRead: Sendable {
     var id: Int64
     var method: String
     /// The live that the caller must be in; nil if the caller need not be in a live.
-    var live: LiveID?
+    var requiredLive: LiveID?
     /// Runs since the call was received.
     var stopwatch: Stopwatch
 }
@@ -35,7 +35,7 @@ struct SharedAnswer: Sendable {
     /// Returns the reply to the call with this id: `{"reply":{"id":7,"result":{…}}}`; nil if the answer is an error.
     func reply(_ id: Int64) -> [UInt8]? {
         if self.json.isEmpty { return nil }
-        // These bytes replace the opening brace of `json`; its closing brace ends the inner object.
+        // These bytes replace the opening brace of `json`; the closing brace of `json` ends the inner object.
         var bytes = Array("{\"reply\":{\"id\":\(id),".utf8)
         bytes.reserveCapacity(bytes.count + self.json.count)
         bytes += self.json.dropFirst()
@@ -44,11 +44,11 @@ struct SharedAnswer: Sendable {
     }
 }
 
-/// Makes the shared reads: one request to a service, whose answer all clients get that wait for it (R1.20).
+/// Sends one request to a service for each shared read; all calls that wait for the read get its answer (R1.20).
 ///
 /// The answer must not depend on which client asks. So the gateway makes the request in the role of the app's server,
-/// as it does for requests that come over HTTP. The gateway has checked the clients itself: they are logged in, and in
-/// the live if the call requires that.
+/// as it does for HTTP requests. The gateway has checked the clients itself: they are logged in, and in the live if the
+/// call requires that.
 extension Gateway {
     /// Sends a read's request to its service; the answer is posted to the shards whose calls wait for it.
     func sendRequest(for read: SharedRead) {
@@ -82,21 +82,20 @@ extension Gateway {
         let (readsToRequest, overdue) = self.sharedReads.withLock { $0.sweep(at: now) }
         for read in readsToRequest { self.sendRequest(for: read) }
         if overdue.isEmpty { return }
-        // The client may send the call again after 500 ms.
         let error = ReplyError(.timedOut, "no answer in time; send the call again with the same id", retryAfter: 500)
         self.post(SharedAnswer(.failure(error: error)), to: overdue)
     }
 
     private func requestEnded(_ read: SharedRead, _ outcome: Outcome) {
-        let (waiters, mustRequestAgain) = self.sharedReads.withLock { $0.requestEnded(read, at: MonotonicClock.now) }
+        let (calls, mustRequestAgain) = self.sharedReads.withLock { $0.requestEnded(read, at: MonotonicClock.now) }
         // Calls that came while the request was open need a later answer.
         if mustRequestAgain { self.sendRequest(for: read) }
-        if !waiters.isEmpty { self.post(SharedAnswer(outcome), to: waiters) }
+        if !calls.isEmpty { self.post(SharedAnswer(outcome), to: calls) }
     }
 
-    private func post(_ answer: SharedAnswer, to waiters: [WaitingRead]) {
-        for (shard, calls) in Dictionary(grouping: waiters, by: \.shard) {
-            self.post(shard, [.sharedAnswer(answer, calls)])
+    private func post(_ answer: SharedAnswer, to calls: [WaitingRead]) {
+        for (shard, callsOfShard) in Dictionary(grouping: calls, by: \.shard) {
+            self.post(shard, [.sharedAnswer(answer, callsOfShard)])
         }
     }
 

@@ -3,12 +3,12 @@ internal import GatewayCore
 internal import PlazaModel
 internal import PlazaWire
 
-/// The rate limits of calls by WebSocket, by their kinds.
+/// The rate limits of calls by WebSocket: each kind of call has its own.
 extension ShardCalls {
     /// Checks the rate limit for the call's kind, and counts the call.
     ///
-    /// A call that repeats an open call is not counted, because one reply answers both. Only a read that is answered
-    /// from memory gets a reply of its own then; `answerRead` counts it.
+    /// A call that repeats an open call is not counted, because one reply answers both copies. The exception is a read
+    /// that is answered from memory: each copy gets a reply of its own, and `answerRead` counts it.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
@@ -18,7 +18,7 @@ extension ShardCalls {
 
     /// Counts a call for its kind.
     ///
-    /// A call with a server's token may concern many users, so an app's servers have limits of their own.
+    /// Calls with a server's token may serve many users, so an app's servers have limits of their own.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func count(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
@@ -28,8 +28,8 @@ extension ShardCalls {
             if let call = MeteredCall(method: frame.method) { try admission.admit(call, of: client.userKey) }
         case .server:
             try admission.admit(.call, ofServersOf: client.app)
-            if let count = ServerCall.readCount(method: frame.method) {
-                try admission.admit(.read, ofServersOf: client.app, counting: count)
+            if let readCount = ServerCall.readCount(method: frame.method) {
+                try admission.admit(.read, ofServersOf: client.app, counting: readCount)
             } else if ServerCall.isChangeOfSettings(method: frame.method) {
                 try admission.admit(.settings, ofServersOf: client.app)
             }
@@ -48,7 +48,7 @@ extension ShardCalls {
         }
     }
 
-    /// Checks that the app may have another live, if a call creates one.
+    /// If a call creates a live, checks that its app may have another one.
     ///
     /// - Throws: `overloaded`, with the time after which to retry.
     func admitLive(_ effect: Effect, _ id: Int64, _ client: Client) throws(ReplyError) {
@@ -56,9 +56,10 @@ extension ShardCalls {
         try self.gateway.checkLiveCount(for: effect)
     }
 
-    /// Returns whether a call repeats an open call, which may wait for a backend's decision or for a shared read.
+    /// Returns whether a call repeats an open call: one that was forwarded, or that waits for a backend's decision or
+    /// for a shared read.
     ///
-    /// Such a call is not forwarded, and `admit` does not count it.
+    /// The repeat is not forwarded, and `admit` does not count it.
     func isRepeated(_ id: Int64, _ client: Client) -> Bool {
         client.core.hasOpenCall(id) || client.isWaitingRead(id) || client.pendingCalls.contains(id)
     }

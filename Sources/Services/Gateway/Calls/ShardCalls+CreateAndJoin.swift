@@ -7,9 +7,9 @@ internal import PlazaWire
 
 /// The second half of a `live.create` call that also joins the live.
 extension ShardCalls {
-    /// Checks the rate limits for the join that follows a create, and counts it as `live.join` is counted.
+    /// Checks the rate limits for the join that follows a create, and counts the join as `live.join` is counted.
     ///
-    /// A call that repeats an open call was counted when its first copy was received.
+    /// For a call that repeats an open call, the join was counted when the first copy was received.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitJoin(to live: LiveID, ofCreate id: Int64, _ client: Client) throws(ReplyError) {
@@ -20,8 +20,8 @@ extension ShardCalls {
 
     /// Joins the live that a call has created, as part of that call (R3.66).
     ///
-    /// The join has the call's id, like the create. Presence, which handles joins, has its own idempotency window, so a
-    /// repeated call is applied only once there too.
+    /// The join has the same call id as the create. Presence, which handles joins, has its own idempotency window, so
+    /// it also applies a repeated call only once.
     func joinCreated(
         _ live: LiveID, _ createResult: CallResult, _ ended: SessionCore<SentRecord>.EndedCall, _ client: Client,
         isLateRetry: Bool

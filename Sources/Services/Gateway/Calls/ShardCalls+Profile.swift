@@ -9,7 +9,17 @@ internal import PlazaWire
 extension ShardCalls {
     /// Changes the user's displayed name and avatar, for later calls and in the live that the client is in.
     ///
-    /// If the client is in a live, the change is made when presence has replied; otherwise immediately.
+    /// If the client is in a live, the call goes to presence (the `audience` machine), which tells the live's members;
+    /// the gateway applies the change after a successful reply. Otherwise the gateway applies it immediately.
+    ///
+    /// - Parameters:
+    ///   - frame: The call.
+    ///   - client: The caller's connection.
+    ///   - caller: The caller, as services get it.
+    ///   - name: The new name; nil keeps the present one.
+    ///   - avatarURL: The address of the new avatar; nil keeps the present one.
+    ///   - stopwatch: Runs since the call was received.
+    /// - Throws: The error with which the call is rejected.
     func updateProfile(
         _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?,
         stopwatch: Stopwatch
@@ -18,12 +28,12 @@ extension ShardCalls {
             name: name, avatarURL: avatarURL, hasFixedName: client.hasFixedName, hasFixedAvatar: client.hasFixedAvatar)
         if let live = client.core.live {
             let input = AudienceInput(client.key(live), .profile(caller: caller))
-            return try self.forward(
-                .audience(input), frame.id, frame.method, .updateProfile(caller.user), in: nil, client)
+            return try self.forward(.audience(input), frame.id, frame.method, .updateProfile(caller.user), client)
         }
-        // For a client that is not in a live, the gateway changes the profile. The call must pass the checks of a
-        // forwarded call.
-        guard try self.canForward(frame.id, .updateProfile(caller.user), in: nil, client) else { return }
+        // The same checks as for a forwarded call; for example, a client must not change its profile while its join is
+        // open. But no service gets the call, so it does not count as a forwarded one (R12.15).
+        if self.isRepeated(frame.id, client) { return }
+        try self.checkForwarding(frame.id, .updateProfile(caller.user), client)
         client.user = caller.user
         self.reply(
             frame.id, .success(result: .done), to: client, method: frame.method, stopwatch: stopwatch)

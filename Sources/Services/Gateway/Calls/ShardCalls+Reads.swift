@@ -10,13 +10,13 @@ internal import WebSocket
 extension ShardCalls {
     /// Answers a read from the read model.
     ///
-    /// - Throws: The error with which the read is rejected; `tooFrequent` or `overloaded`, with the time after which to
-    ///   retry, if the caller has made too many reads or does not read the answers, or reads have used their share of
-    ///   the shard's time.
+    /// - Throws: `tooFrequent` if the caller has made too many reads; `overloaded` if the caller does not read the
+    ///   answers, or if reads have used their share of the shard's time; or another error with which the read is
+    ///   rejected.
     func answerRead(
         _ read: ParsedCall, _ frame: CallFrame, _ client: Client, stopwatch: Stopwatch
     ) throws(ReplyError) {
-        // Each answer counts, even if the read has the id of an open call, which `admit` does not count.
+        // `admit` does not count a read with the id of an open call, but the read is answered, so it is counted here.
         if self.isRepeated(frame.id, client) { try self.count(frame, client) }
         if !self.isNeededToEnter(read, client) {
             // The answer would only wait in this gateway's memory (R12.24).
@@ -32,8 +32,8 @@ extension ShardCalls {
                     retryAfter: max(wait, Self.shortestReadRetry).count)
             }
         }
-        // A server's page has a fixed price, which `admit` has counted.
-        if case .list(_, let entryCount, _, _) = read, client.role == .user {
+        // `admit` has counted a server's page as a fixed number of reads.
+        if case .list(cursor: _, count: let entryCount, category: _, isAscending: _) = read, client.role == .user {
             try self.gateway.admission.admitPage(with: entryCount, of: client.userKey)
         }
         let usedBefore = MonotonicClock.threadCPUMicroseconds
@@ -44,15 +44,15 @@ extension ShardCalls {
 
     /// Whether a client reads the live that it is in, as it does when it enters.
     ///
-    /// An entry must not fail because others read. The limits of joins and reads of the user bound these reads, and
-    /// their time counts.
+    /// A client must be able to enter even if other clients read too much. The rate limits of the user's joins and
+    /// reads bound these reads, and `readTime` counts their time.
     private func isNeededToEnter(_ read: ParsedCall, _ client: Client) -> Bool {
         if case .get(let live) = read { client.core.live == live } else { false }
     }
 
     /// The shortest time after which a rejected read may be repeated.
     ///
-    /// Usually the next read could be answered a millisecond later, but then all rejected clients would ask again at
-    /// once.
+    /// The next read could often be answered a millisecond later. But if all rejected clients were told so, they would
+    /// ask again at once.
     private static var shortestReadRetry: Milliseconds { Milliseconds(250) }
 }

@@ -67,7 +67,7 @@ final class ShardCalls {
         }
     }
 
-    /// Sends the reply to a call that was for which `stopwatch` runs, and records the call in the metrics.
+    /// Sends the reply to a call, and records the call in the metrics; `stopwatch` runs since the call was received.
     func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, stopwatch: Stopwatch) {
         self.gateway.metrics.callAnswered(
             method, outcome, microseconds: stopwatch.microseconds)
@@ -87,31 +87,30 @@ final class ShardCalls {
         case .join(let live, let effect):
             // A call that repeats an open call was counted when its first copy was received.
             if !client.core.hasOpenCall(frame.id) { try self.gateway.admission.admit(.join(live), of: client.userKey) }
-            try self.forward(effect, frame.id, frame.method, .join(live), in: nil, client)
+            try self.forward(effect, frame.id, frame.method, .join(live), client)
         case .createAndJoin where client.role == .server: throw Self.serverCannotJoin
         case .createAndJoin(let live, let effect):
             try self.admitLive(effect, frame.id, client)
             try self.admitJoin(to: live, ofCreate: frame.id, client)
-            try self.forward(
-                effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
+            try self.forward(effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), client)
         case .leave(let live, _) where client.core.live != live:
-            // The call may repeat an earlier leave, whose outcome presence knows. The client has no ticket, or one of
-            // another live, so the call is sent without a ticket.
+            // The call may repeat an earlier leave; presence, which decides leaves, knows the outcome of that. The
+            // client has no ticket, or one of another live, so the call is sent without a ticket.
             var caller = caller
             caller.ticket = nil
             let input = AudienceInput(client.key(live), .leave(caller: caller))
-            try self.forward(.audience(input), frame.id, frame.method, .leave(live), in: nil, client)
+            try self.forward(.audience(input), frame.id, frame.method, .leave(live), client)
         case .leave(let live, let effect):
-            try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
+            try self.forward(effect, frame.id, frame.method, .leave(live), client)
         case .forward(let effect, let live):
             try self.admitLive(effect, frame.id, client)
             if let count = parsed.sanctionedUserCount { try self.admitSanctions(of: count, frame.id, client) }
             // Equal reads of many clients share one record and its answer.
             let waitsForSharedAnswer = try self.shard.sharedReads.addCall(
-                effect, frame, in: live, client, isLateRetry: isLateRetry, stopwatch: stopwatch)
+                effect, frame, requiredLive: live, client, isLateRetry: isLateRetry, stopwatch: stopwatch)
             if waitsForSharedAnswer { return }
             // `webhooks` asks the app's backend before a message or gift, and forwards other calls without asking.
-            try self.shard.webhooks.forward(effect, frame, in: live, client)
+            try self.shard.webhooks.forward(effect, frame, requiredLive: live, client)
         case .login: break  // Handled by `received`.
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(
@@ -128,44 +127,45 @@ final class ShardCalls {
     /// The error with which a join of a server's token is rejected (PROTOCOL.md 4.3).
     static let serverCannotJoin = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
-    /// Forwards a call to its machine.
+    /// Forwards a call to its machine, unless the call repeats an open call: one reply answers both copies.
     ///
     /// - Parameters:
     ///   - effect: The command that the call sends.
     ///   - id: The call's number in its session.
     ///   - method: The call's method.
     ///   - purpose: The change that a successful reply makes to the client.
-    ///   - live: The live that the caller must be in, if any.
+    ///   - requiredLive: The live that the caller must be in; nil if the caller need not be in a live.
     ///   - client: The caller.
     ///   - isAlreadyCounted: Whether `countForwardedCall` has counted the call.
     /// - Throws: The error with which the call is rejected.
     func forward(
-        _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client,
-        isAlreadyCounted: Bool = false
+        _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, requiredLive: LiveID? = nil,
+        _ client: Client, isAlreadyCounted: Bool = false
     ) throws(ReplyError) {
-        // If the call repeats an open call, one reply answers both copies.
-        guard try self.canForward(id, purpose, in: live, client) else { return }
+        if self.isRepeated(id, client) { return }
+        try self.checkForwarding(id, purpose, requiredLive: requiredLive, client)
         if !isAlreadyCounted { try self.countForwardedCall(of: client) }
         let sent = try self.send(TopicRecord(effect), method)
         self.registerCall(id, purpose, sent, client)
     }
 
-    /// Returns whether a call may be forwarded; false if a call with this id is open already.
+    /// Checks that a call may be forwarded: the session has not too many open calls, and the caller is in the live that
+    /// the call requires, and in no other live if the call enters one.
+    ///
+    /// The call must not repeat an open call (`isRepeated`).
     ///
     /// - Throws: The error with which the call is rejected.
-    func canForward(
-        _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
-    ) throws(ReplyError) -> Bool {
-        if self.isRepeated(id, client) { return false }
+    func checkForwarding(
+        _ id: Int64, _ purpose: CallPurpose, requiredLive: LiveID? = nil, _ client: Client
+    ) throws(ReplyError) {
         // Calls that wait for a backend's decision or for a shared read are not forwarded yet, but count as open.
         let waitingCallCount = client.pendingCalls.count + client.waitingReads.count
-        switch client.core.verdict(on: id, purpose, in: live, waiting: waitingCallCount) {
-        case .proceed: return true
-        case .repeated: return false
+        switch client.core.verdict(on: id, purpose, requiredLive: requiredLive, waiting: waitingCallCount) {
+        case .proceed, .repeated: return
         case .rejected(let error):
             // If the live does not exist, the client must get `noSuchRoom` instead of `notInRoom` (PROTOCOL.md 4.3).
-            if error.code == .notInRoom, let live {
-                try self.gateway.checkExists(LiveKey(client.app, live))
+            if error.code == .notInRoom, let requiredLive {
+                try self.gateway.checkExists(LiveKey(client.app, requiredLive))
             }
             throw error
         }
@@ -189,8 +189,7 @@ final class ShardCalls {
         }
     }
 
-    /// Counts a call that is about to be forwarded, so that no user can use up the rate that its app's users share, and
-    /// no app the rate that all apps share.
+    /// Counts a call that is about to be forwarded, for the limits of calls per user and per app (R12.13, R12.15).
     ///
     /// - Throws: `overloaded`, with the time after which to retry.
     func countForwardedCall(of client: Client) throws(ReplyError) {
@@ -200,7 +199,7 @@ final class ShardCalls {
 
     /// Writes a call's record to its inbox topic; throws the error with which the call is rejected.
     func send(_ record: TopicRecord, _ method: String) throws(ReplyError) -> SentRecord {
-        // While the broker does not answer, its circuit breaker lets no call pass.
+        // While the broker does not answer, the circuit breaker (`BrokerHealth`) admits no call.
         guard self.gateway.admitBrokerCall() else {
             throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
         }
@@ -212,7 +211,7 @@ final class ShardCalls {
             try self.shard.write(sent.record, token: sent.token)
             return sent
         } catch {
-            // The metric counts a rejected record as lost too.
+            // The metric of lost records also counts the rejected ones.
             self.gateway.metrics.lostRecords.add()
             switch error {
             case .full: throw ReplyError(.overloaded, "too many calls are on their way", retryAfter: 500)
@@ -222,7 +221,7 @@ final class ShardCalls {
         }
     }
 
-    /// Writes records again; a record that the producer rejects is written at a later sweep.
+    /// Writes records again; if the producer rejects one, a later sweep writes it.
     ///
     /// The loss of a repeated record is not reported, because the first copy may have been delivered.
     func resend(_ records: [SentRecord]) {

@@ -18,10 +18,10 @@ final class ShardSharedReads {
     private var unsentAnswers: [(answer: SharedAnswer, calls: ArraySlice<WaitingRead>)] = []
     private var timer: LoopTimer?
 
-    /// The number of replies that are sent in one turn of the loop.
+    /// The largest number of replies that are sent in one turn of the loop.
     ///
-    /// An audience page may have ten thousand bytes, and a thousand callers may wait for it. Sending all replies in one
-    /// turn would delay feeds.
+    /// An audience page may have ten thousand bytes, and a thousand callers may wait for it. If all replies were sent
+    /// in one turn, the feeds would be delayed.
     private static let repliesPerTurn = 100
 
     init(_ shard: Shard) {
@@ -45,33 +45,33 @@ final class ShardSharedReads {
     /// - Parameters:
     ///   - effect: The command that the call sends to its service.
     ///   - frame: The call.
-    ///   - live: The live that the caller must be in; nil if the caller need not be in a live.
+    ///   - requiredLive: The live that the caller must be in; nil if the caller need not be in a live.
     ///   - client: The caller.
     ///   - isLateRetry: Whether the call was first sent longer ago than its outcome is stored.
     ///   - stopwatch: Runs since the call was received.
-    /// - Returns: True if the call waits, or another reply answers it; false if the call must be forwarded by itself.
+    /// - Returns: False if the call must be forwarded by itself; true if it waits, or repeats an open call, whose reply
+    ///   answers both.
     /// - Throws: The error with which the call is rejected.
     func addCall(
-        _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client, isLateRetry: Bool,
+        _ effect: Effect, _ frame: CallFrame, requiredLive: LiveID?, _ client: Client, isLateRetry: Bool,
         stopwatch: Stopwatch
     ) throws(ReplyError) -> Bool {
-        // Removes the calls whose answer was lost, which happens only if the shard's mailbox was full. A sweep fails
-        // each overdue call, at most a second after the deadline, so an older call has lost its answer. As long as it
-        // was here, a repeat would wait for that answer, also one that is forwarded by itself.
+        // Removes the calls whose answer was lost because the shard's mailbox was full. A sweep fails each overdue call
+        // at most a second after the deadline, so older calls have lost their answers. A repeat of such a call would be
+        // taken for a copy of a waiting call, and would never be answered.
         let oldestPossibleWait = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
         client.waitingReads.removeAll { $0.waitsSince < oldestPossibleWait }
         guard let (kind, key) = Self.sharedRead(of: effect), client.role == .user, !isLateRetry,
             !self.shard.drain.isDraining, let record = self.gateway.tables.read({ $0.running(key) })
         else { return false }
-        // The client resent a call that still waits: one reply answers both.
-        if client.isWaitingRead(frame.id) { return true }
-        // A call with this id was forwarded already: its reply answers both.
-        guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return true }
+        // If the client has resent a call that is still open, one reply answers both copies.
+        if self.shard.calls.isRepeated(frame.id, client) { return true }
+        try self.shard.calls.checkForwarding(frame.id, .plain, requiredLive: requiredLive, client)
         let read = SharedRead(kind, of: key, epoch: record.epoch)
-        let waiting = WaitingRead(
+        let call = WaitingRead(
             shard: self.shard.number, session: client.session, generation: client.generation, id: frame.id,
-            method: frame.method, live: live, stopwatch: stopwatch)
-        switch self.gateway.sharedReads.withLock({ $0.addCall(read, waiting, at: MonotonicClock.now) }) {
+            method: frame.method, requiredLive: requiredLive, stopwatch: stopwatch)
+        switch self.gateway.sharedReads.withLock({ $0.addCall(read, call, at: MonotonicClock.now) }) {
         case .forward: return false
         case .full:
             self.gateway.metrics.refused(.sharedReads)
@@ -108,10 +108,10 @@ final class ShardSharedReads {
             let index = client.waitingReads.firstIndex(where: { $0.id == call.id })
         else { return }
         client.waitingReads.remove(at: index)
-        // Releases the array's storage: most clients seldom have waiting calls.
+        // Frees the array's storage, because most clients seldom have waiting calls.
         if client.waitingReads.isEmpty { client.waitingReads = [] }
         // The client may have left the live, or been kicked, while the call waited.
-        if let live = call.live, client.core.live != live {
+        if let requiredLive = call.requiredLive, client.core.live != requiredLive {
             let error = ReplyError(.notInRoom, "join the live before acting in it")
             return self.shard.calls.reply(
                 call.id, .failure(error: error), to: client, method: call.method,
@@ -132,7 +132,7 @@ final class ShardSharedReads {
         switch effect {
         case .audience(let input):
             // An empty cursor stands for the first page.
-            guard case .list("", Limits.audiencePage, _) = input.command else { return nil }
+            guard case .list(cursor: "", count: Limits.audiencePage, caller: _) = input.command else { return nil }
             return (.audience, input.key)
         case .barrage(let input):
             guard case .summary = input.command else { return nil }

@@ -14,24 +14,24 @@ struct PendingCall {
     var id: Int64
     var method: String
     var effect: Effect
-    /// The live that the caller must be in, if any.
-    var live: LiveID?
+    /// The live that the caller must be in; nil if the caller need not be in a live.
+    var requiredLive: LiveID?
     /// Runs since the call was received.
     var stopwatch: Stopwatch
 
-    init(_ frame: CallFrame, _ effect: Effect, _ live: LiveID?) {
+    init(_ frame: CallFrame, _ effect: Effect, requiredLive: LiveID?) {
         self.id = frame.id
         self.method = frame.method
         self.effect = effect
-        self.live = live
+        self.requiredLive = requiredLive
         self.stopwatch = Stopwatch()
     }
 
     /// Returns the effect to forward after the decision: the call itself if it is allowed, otherwise a command that
     /// records the rejection.
     ///
-    /// The fan-out, the machine that writes the lives' feeds, stores the rejection as the call's outcome. If the
-    /// fan-out already has an outcome of the call, the reply is that outcome (I15, idempotent calls).
+    /// The fan-out (the machine that writes the feeds of lives) stores the rejection as the call's outcome. If it has
+    /// stored an outcome of the call before, the reply is that earlier outcome (I15, idempotent calls).
     func effect(after decision: WebhookDecision) -> Effect {
         guard case .refused(let error) = decision, case .barrage(let input) = self.effect else { return self.effect }
         switch input.command {
@@ -60,13 +60,13 @@ extension BarrageCommand {
 ///
 /// The shard never blocks: the webhook client posts the decision to the shard's mailbox.
 ///
-/// If later calls overtook a pending call, the pending call's number could leave the idempotency window, which has the
-/// session's last outcomes, before the call is forwarded (I15). So all calls of a client with outcomes in that window
-/// are forwarded in the order in which they were received, whether or not they need a decision. Webhook requests time
-/// out in that order too, so no call is delayed by more than one webhook timeout.
+/// The fan-out stores the last outcomes of each session in an idempotency window (I15, idempotent calls). If enough
+/// later calls overtook a pending call, the window would no longer accept its number. So all calls of a client whose
+/// outcomes are stored in that window are forwarded in the order in which they were received, whether or not they need
+/// a decision. Webhook requests time out in that order too, so no call is delayed by more than one webhook timeout.
 ///
-/// A full mailbox drops decisions. A call whose decision is missing after `WebhookClient.decisionLimit` is handled like
-/// one that the backend has not answered.
+/// If the mailbox is full, decisions are dropped. A call without a decision after `WebhookClient.decisionLimit` is
+/// handled as if the backend had not answered.
 final class ShardWebhooks {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -93,24 +93,24 @@ final class ShardWebhooks {
     /// Forwards a call; asks the app's backend first, if the app has configured that.
     ///
     /// - Throws: The error with which the call is rejected.
-    func forward(_ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client) throws(ReplyError) {
-        // If the client has resent a call that is still pending, one reply answers both copies.
-        if client.pendingCalls.contains(frame.id) { return }
+    func forward(
+        _ effect: Effect, _ frame: CallFrame, requiredLive: LiveID?, _ client: Client
+    ) throws(ReplyError) {
+        // If the client has resent a call that is still open, one reply answers both copies.
+        if self.shard.calls.isRepeated(frame.id, client) { return }
         switch self.nextStep(for: effect, frame, client) {
-        case .proceed: try self.forwardInOrder(effect, frame, in: live, client)
-        case .replace(let rejection): try self.forwardInOrder(rejection, frame, in: live, client)
+        case .proceed: try self.forwardInOrder(effect, frame, requiredLive: requiredLive, client)
+        case .replace(let rejection): try self.forwardInOrder(rejection, frame, requiredLive: requiredLive, client)
         case .ask(let request):
-            // If a call with this id was forwarded already, its reply answers both copies. A reply to a `.plain` call
-            // changes nothing in the client's session.
-            guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
-            try self.ask(request, about: effect, frame, in: live, client)
+            try self.shard.calls.checkForwarding(frame.id, .plain, requiredLive: requiredLive, client)
+            try self.ask(request, about: effect, frame, requiredLive: requiredLive, client)
         }
     }
 
     /// Stores the backend's decision, and forwards the client's pending calls that come before the first undecided one.
     ///
-    /// `generation` distinguishes the connections of one session. The decision about a call of an earlier connection is
-    /// only counted.
+    /// `generation` distinguishes the connections of one session. A decision about a call of an earlier connection is
+    /// only counted, as a late reply.
     func webhookDecided(_ session: SessionID, generation: UInt32, call id: Int64, _ decision: WebhookDecision) {
         guard let client = self.shard.sessions.client(of: session), client.generation == generation,
             client.pendingCalls.decide(id, decision)
@@ -118,7 +118,8 @@ final class ShardWebhooks {
         self.forwardDecidedCalls(of: client)
     }
 
-    /// Decides the calls whose decision was lost, as if the backend had not answered, and forwards them in order.
+    /// Handles each call whose decision was lost as if the backend had not answered, and forwards the decided calls in
+    /// order.
     func sweep(at now: MonotonicTime) {
         var lostCount = 0
         var index = 0
@@ -150,7 +151,7 @@ final class ShardWebhooks {
             do throws(ReplyError) {
                 // The call was counted before it was queued.
                 try self.shard.calls.forward(
-                    call.effect(after: decision), call.id, call.method, .plain, in: call.live, client,
+                    call.effect(after: decision), call.id, call.method, .plain, requiredLive: call.requiredLive, client,
                     isAlreadyCounted: true)
             } catch {
                 self.shard.calls.reply(
@@ -162,28 +163,30 @@ final class ShardWebhooks {
     /// Forwards a call immediately; queues it instead if the client has pending calls and the fan-out stores the call's
     /// outcome in the same idempotency window as theirs.
     private func forwardInOrder(
-        _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
+        _ effect: Effect, _ frame: CallFrame, requiredLive: LiveID?, _ client: Client
     ) throws(ReplyError) {
         guard !client.pendingCalls.isEmpty, case .barrage(let input) = effect, input.command.hasStoredOutcome else {
-            return try self.shard.calls.forward(effect, frame.id, frame.method, .plain, in: live, client)
+            return try self.shard.calls.forward(
+                effect, frame.id, frame.method, .plain, requiredLive: requiredLive, client)
         }
-        guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
+        try self.shard.calls.checkForwarding(frame.id, .plain, requiredLive: requiredLive, client)
         try self.shard.calls.countForwardedCall(of: client)
         // The backend need not decide about this call, so it counts as allowed; it only keeps its place in the order.
-        client.pendingCalls.append(frame.id, PendingCall(frame, effect, live), decision: .allowed)
+        client.pendingCalls.append(
+            frame.id, PendingCall(frame, effect, requiredLive: requiredLive), decision: .allowed)
     }
 
     /// Sends the webhook request, and queues the call until the decision is received.
     ///
-    /// - Throws: the reason why the request was not sent, such as `overloaded`. The call has then neither a decision
-    ///   nor an outcome, so the client can repeat it with the same id.
+    /// - Throws: The error with which the call is rejected because the request was not sent, such as `overloaded`. The
+    ///   call has then no stored outcome, so the client can repeat it with the same id.
     private func ask(
-        _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
+        _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, requiredLive: LiveID?, _ client: Client
     ) throws(ReplyError) {
-        // The call is counted before the backend is asked. So a user cannot cause more requests than calls are allowed.
+        // The call is counted before the backend is asked, so that the limit of calls also limits webhook requests.
         try self.shard.calls.countForwardedCall(of: client)
         let gateway = self.gateway
-        // `nextStep` asks only if there is a client.
+        // `nextStep` returns `.ask` only if there is a webhook client.
         guard let webhookClient = gateway.webhookClient else { return }
         let (session, generation, id, shardNumber) = (client.session, client.generation, frame.id, self.shard.number)
         do throws(ReplyError) {
@@ -197,7 +200,8 @@ final class ShardWebhooks {
             throw error
         }
         client.pendingCalls.append(
-            id, PendingCall(frame, effect, live), fallback: webhookClient.decisionWithoutAnswer(about: request),
+            id, PendingCall(frame, effect, requiredLive: requiredLive),
+            fallback: webhookClient.decisionWithoutAnswer(about: request),
             deadline: self.shard.now + webhookClient.decisionLimit)
         if !client.isInPendingSweep {
             client.isInPendingSweep = true

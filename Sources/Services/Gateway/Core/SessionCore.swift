@@ -14,16 +14,17 @@ package enum CallVerdict: Hashable, Sendable {
 
 /// The state of one connection: whether it has logged in, which live it is in, and which calls are open.
 ///
-/// `Record` is the type of the inbox record that a call is sent as; it is kept to be sent again. Most connections are
-/// idle, so storage for open calls is allocated only while a call is open. Each `retryAfter` is in milliseconds.
+/// `Record` is the type of the inbox records in which calls are sent; the record of an open call is kept to be sent
+/// again. Most connections are idle, so storage for open calls is allocated only while a call is open. Each
+/// `retryAfter` is in milliseconds.
 package struct SessionCore<Record: Sendable>: Sendable {
     /// Whether the client is in a live.
     package enum Membership: Hashable, Sendable {
         /// Not in a live. Next: `entering`.
         case outside
         /// A join or resume is open. Next: `inside`, or `outside` if the call fails. If the user was kicked while the
-        /// call was open, `floor` is the revocation floor, the lowest ticket that is valid again; otherwise nil.
-        case entering(LiveID, floor: Ticket?)
+        /// call was open, all tickets below `lowestValidTicket` are revoked; otherwise it is nil.
+        case entering(LiveID, lowestValidTicket: Ticket?)
         /// In the live, with this ticket. Next: `outside`, by leaving, a kick or the live's end.
         case inside(LiveID, Ticket)
     }
@@ -49,7 +50,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case left(LiveID, Outcome)
     }
 
-    /// A call that has ended, or the first step of a create that joins, which then goes on with the join.
+    /// A call that has ended, or the first of the two steps of a create that joins: the create, before the join.
     package struct EndedCall: Sendable {
         /// The call's number.
         package let id: Int64
@@ -57,7 +58,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         package let action: Action
         /// The record that was written for the call.
         ///
-        /// A create that joins has two records; this is the record of the step that has ended.
+        /// A create that joins has two records, the create's and the join's; this is the record of the ended step.
         package let record: Record
         /// When the call's first record was written.
         package let startedAt: MonotonicTime
@@ -92,10 +93,10 @@ package struct SessionCore<Record: Sendable>: Sendable {
         return nil
     }
 
-    /// Records a login, the first one or one with a newer token; `end` is the token's expiry.
-    package mutating func loggedIn(until end: MonotonicTime) {
+    /// Records the first login or one with a newer token.
+    package mutating func loggedIn(until expiry: MonotonicTime) {
         self.isLoggedIn = true
-        self.closeDeadline = end
+        self.closeDeadline = expiry
     }
 
     /// Returns the reason to close the connection now (R2.23); nil if the connection may stay open.
@@ -109,11 +110,12 @@ package struct SessionCore<Record: Sendable>: Sendable {
     /// - Parameters:
     ///   - id: The call's number.
     ///   - purpose: The change that the call makes to the client if it succeeds.
-    ///   - requiredLive: The live that the caller must be in, if any.
+    ///   - requiredLive: The live that the caller must be in; nil if the caller need not be in a live. Only a `.plain`
+    ///     call may require one.
     ///   - waiting: The number of the session's calls that are accepted but not yet forwarded; they count as open.
     /// - Returns: Whether to forward, ignore or reject the call.
     package func verdict(
-        on id: Int64, _ purpose: CallPurpose, in requiredLive: LiveID? = nil, waiting: Int = 0
+        on id: Int64, _ purpose: CallPurpose, requiredLive: LiveID? = nil, waiting: Int = 0
     ) -> CallVerdict {
         switch self.calls.rejection(of: id, waiting: waiting) {
         case .repeated: return .repeated
@@ -133,8 +135,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
             // forwarded, and only presence knows the outcome of that leave (R15.16).
             return .proceed
         case .updateProfile:
-            // The join and the rename could reach presence in either order, and the displayed name would depend on that
-            // order.
+            // The join and the profile change could reach presence in either order, and the displayed name would depend
+            // on that order.
             guard case .entering = self.membership else { return .proceed }
             return .rejected(ReplyError(.unavailable, "you are about to enter a live", retryAfter: 200))
         case .join(let live), .create(let live, _), .joinCreated(let live, _): return self.verdict(entering: live)
@@ -164,13 +166,16 @@ package struct SessionCore<Record: Sendable>: Sendable {
         _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
     ) {
         self.calls.register(id, purpose, record, at: now, since: start)
-        // A client that is in the live already may join it again; it stays `inside` until the reply.
         switch purpose {
-        case .join(let live), .joinCreated(let live, _):
-            if self.membership == .outside { self.membership = .entering(live, floor: nil) }
-        case .resume(let point): if self.membership == .outside { self.membership = .entering(point.live, floor: nil) }
+        case .join(let live), .joinCreated(let live, _): self.beginEntering(live)
+        case .resume(let point): self.beginEntering(point.live)
         case .plain, .leave, .create, .updateProfile: break
         }
+    }
+
+    /// Records that a join or resume is open; a client that is in the live already stays `inside` until the reply.
+    private mutating func beginEntering(_ live: LiveID) {
+        if self.membership == .outside { self.membership = .entering(live, lowestValidTicket: nil) }
     }
 
     /// Ends the call to which a machine has replied, or the first step of a create that joins.
@@ -213,18 +218,19 @@ package struct SessionCore<Record: Sendable>: Sendable {
         self.calls.takeRecordsToResend(at: now)
     }
 
-    /// Processes a kick of the user out of a live, which revokes the tickets below `floor`.
+    /// Processes a kick of the user out of a live; the kick revokes all tickets below `lowestValidTicket`.
     ///
     /// - Returns: Whether the kick removed the client from the live.
-    package mutating func kicked(from live: LiveID, floor: Ticket) -> Bool {
+    package mutating func kicked(from live: LiveID, lowestValidTicket: Ticket) -> Bool {
         switch self.membership {
-        case .inside(live, let ticket) where ticket < floor:
-            // A ticket from `floor` on belongs to a join after the kick, and remains valid.
+        // An equal or higher ticket belongs to a join after the kick, and remains valid.
+        case .inside(live, let ticket) where ticket < lowestValidTicket:
             self.membership = .outside
             return true
-        case .entering(live, let previousFloor):
+        case .entering(live, let earlierLimit):
             // Whether the kick removes the client depends on the ticket that the open join will get.
-            self.membership = .entering(live, floor: max(previousFloor ?? floor, floor))
+            self.membership = .entering(
+                live, lowestValidTicket: max(earlierLimit ?? lowestValidTicket, lowestValidTicket))
             return false
         case .outside, .inside, .entering: return false
         }
@@ -288,12 +294,12 @@ package struct SessionCore<Record: Sendable>: Sendable {
     private mutating func completeJoin(
         _ live: LiveID, _ outcome: Outcome, _ makeAction: (_ epoch: Int64, Ticket) -> Action
     ) -> Action {
-        guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else {
+        guard case .success(.joined(ticket: let ticket, epoch: let epoch, confirmed: _, token: _)) = outcome else {
             if case .entering(live, _) = self.membership { self.membership = .outside }
             return .reply(outcome)
         }
         // The user was kicked while the join was open, and the kick revokes the join's ticket.
-        if case .entering(live, let floor?) = self.membership, ticket < floor {
+        if case .entering(live, let lowestValidTicket?) = self.membership, ticket < lowestValidTicket {
             self.membership = .outside
             return .reply(.failure(error: ReplyError(.staleTicket, "you were removed from the live; join it again")))
         }

@@ -175,7 +175,7 @@ extension ShardSessions {
     /// Sends a notice to one client; a kick also removes the client from the live (I6, a kick is final).
     func deliver(_ entry: NoticeRing.Entry, _ frame: SharedBytes, to client: Client) {
         if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
-            let isRemoved = client.core.kicked(from: entry.notice.live, floor: floor)
+            let isRemoved = client.core.kicked(from: entry.notice.live, lowestValidTicket: floor)
             // The notice is for the user's other devices; the device that stays in the live does not get it.
             if reason == .byLoggedOnOtherDevice, !isRemoved, client.core.membership != .outside { return }
             if isRemoved {

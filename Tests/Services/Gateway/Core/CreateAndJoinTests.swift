@@ -37,7 +37,7 @@ import Testing
         let expected = Session.Action.created("arena", Self.created, isLateRetry: false)
         #expect(action == expected, "the client gets no reply yet, because the join comes next")
         #expect(session.live == nil, "the owner has not joined yet")
-        let verdict = session.verdict(on: 5, .joinCreated("arena", Self.created), in: nil)
+        let verdict = session.verdict(on: 5, .joinCreated("arena", Self.created))
         #expect(verdict == .proceed)
         // The join's record is sent at 40 ms; the timeout of the whole call counts from 0 ms.
         session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 40, since: 0)
@@ -61,7 +61,7 @@ import Testing
             let failure = Outcome.failure(error: ReplyError(code, "later"))
             let action = session.callAnswered(5, failure)?.action
             #expect(action == .reply(failure))
-            let verdictOnRepetition = session.verdict(on: 5, .create("arena", isLateRetry: false), in: nil)
+            let verdictOnRepetition = session.verdict(on: 5, .create("arena", isLateRetry: false))
             #expect(verdictOnRepetition == .proceed)
         }
     }
@@ -120,7 +120,7 @@ import Testing
     @Test func `a create with a join is rejected while the client joins another live`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("bistro"), "join", at: 0)
-        guard case .rejected(let error) = session.verdict(on: 2, .create("arena", isLateRetry: false), in: nil) else {
+        guard case .rejected(let error) = session.verdict(on: 2, .create("arena", isLateRetry: false)) else {
             Issue.record("the create was accepted, although the client joins another live")
             return
         }

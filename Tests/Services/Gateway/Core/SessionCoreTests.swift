@@ -44,37 +44,37 @@ import Testing
     @Test func `a client is in one live at a time`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
-        guard case .rejected(let error) = session.verdict(on: 2, .join("bistro"), in: nil) else {
+        guard case .rejected(let error) = session.verdict(on: 2, .join("bistro")) else {
             Issue.record("a second join was accepted while the first was open")
             return
         }
         #expect(error.code == .inAnotherRoom)
         _ = session.callAnswered(1, self.joined(100))
         #expect(session.live == "arena" && session.ticket == Ticket(100))
-        guard case .rejected = session.verdict(on: 2, .join("bistro"), in: nil) else {
+        guard case .rejected = session.verdict(on: 2, .join("bistro")) else {
             Issue.record("a join of a second live was accepted")
             return
         }
         #expect(
-            session.verdict(on: 2, .join("arena"), in: nil) == .proceed,
+            session.verdict(on: 2, .join("arena")) == .proceed,
             "a second join of the same live is forwarded, because presence answers it")
         session.registerCall(3, .leave("arena"), "leave", at: 0)
         #expect(session.live == "arena", "until the leave is answered, the client is in arena")
         #expect(session.callAnswered(3, .success(result: .done))?.action == .left("arena", .success(result: .done)))
-        #expect(session.verdict(on: 4, .join("bistro"), in: nil) == .proceed)
+        #expect(session.verdict(on: 4, .join("bistro")) == .proceed)
     }
 
     @Test func `a call that acts in a live is rejected if the caller is not in it`() {
         let session = self.sessionInLive()
-        #expect(session.verdict(on: 9, .plain, in: "arena") == .proceed)
-        #expect(session.verdict(on: 9, .plain, in: nil) == .proceed)
-        guard case .rejected(let error) = session.verdict(on: 9, .plain, in: "bistro") else {
+        #expect(session.verdict(on: 9, .plain, requiredLive: "arena") == .proceed)
+        #expect(session.verdict(on: 9, .plain) == .proceed)
+        guard case .rejected(let error) = session.verdict(on: 9, .plain, requiredLive: "bistro") else {
             Issue.record("a call in another live was accepted")
             return
         }
         #expect(error.code == .notInRoom)
         #expect(
-            session.verdict(on: 9, .leave("bistro"), in: nil) == .proceed,
+            session.verdict(on: 9, .leave("bistro")) == .proceed,
             "the leave may be the repetition of one that succeeded, so presence must answer it")
     }
 
@@ -90,7 +90,7 @@ import Testing
     func `I15 a call is sent again every 2 s with the same record, answered once, and late replies are ignored`() {
         var session = self.sessionInLive()
         session.registerCall(7, .plain, "text", at: 1000)
-        #expect(session.verdict(on: 7, .plain, in: nil) == .repeated, "call 7 is open already")
+        #expect(session.verdict(on: 7, .plain) == .repeated, "call 7 is open already")
         #expect(session.takeRecordsToResend(at: 2999).isEmpty)
         #expect(session.takeRecordsToResend(at: 3000) == ["text"])
         #expect(session.takeRecordsToResend(at: 4999).isEmpty)
@@ -100,7 +100,7 @@ import Testing
         #expect(session.callAnswered(7, done)?.id == nil, "the call is not open any more")
         // At most 16 calls may be open, and calls that wait to be forwarded count. So in addition to 15 waiting calls
         // one more is accepted only if call 7 is not open any more.
-        #expect(session.verdict(on: 8, .plain, in: nil, waiting: 15) == .proceed)
+        #expect(session.verdict(on: 8, .plain, waiting: 15) == .proceed)
     }
 
     @Test func `an unanswered call fails after 10 s, and its late reply is ignored`() {
@@ -125,18 +125,18 @@ import Testing
     @Test func `I16 a session has at most 16 open calls, and a further one is rejected with a time to retry`() {
         var session = self.sessionInLive()
         for id in Int64(10)..<26 {
-            #expect(session.verdict(on: id, .plain, in: nil) == .proceed)
+            #expect(session.verdict(on: id, .plain) == .proceed)
             session.registerCall(id, .plain, "x", at: 0)
         }
-        guard case .rejected(let error) = session.verdict(on: 26, .plain, in: nil) else {
+        guard case .rejected(let error) = session.verdict(on: 26, .plain) else {
             Issue.record("a seventeenth call was accepted")
             return
         }
         #expect(error.code == .overloaded && error.retryAfter != nil)
 
         #expect(session.recordLost(12)?.id == 12, "call 12 fails, so it is not open any more")
-        #expect(session.verdict(on: 26, .plain, in: nil) == .proceed)
-        guard case .rejected = session.verdict(on: 26, .plain, in: nil, waiting: 1) else {
+        #expect(session.verdict(on: 26, .plain) == .proceed)
+        guard case .rejected = session.verdict(on: 26, .plain, waiting: 1) else {
             Issue.record("a call that waits to be forwarded did not count as open")
             return
         }
@@ -156,17 +156,19 @@ import Testing
 
     @Test func `I6 a kick removes a client whose ticket is below the kick's floor, once, and no other client`() {
         var session = self.sessionInLive("arena", ticket: 100)
-        #expect(session.kicked(from: "bistro", floor: Ticket(101)) == false, "the client is not in bistro")
-        #expect(session.kicked(from: "arena", floor: Ticket(100)) == false, "ticket 100 was issued after that kick")
-        #expect(session.kicked(from: "arena", floor: Ticket(101)) == true)
+        #expect(session.kicked(from: "bistro", lowestValidTicket: Ticket(101)) == false, "the client is not in bistro")
+        #expect(
+            session.kicked(from: "arena", lowestValidTicket: Ticket(100)) == false,
+            "ticket 100 was issued after that kick")
+        #expect(session.kicked(from: "arena", lowestValidTicket: Ticket(101)) == true)
         #expect(session.membership == .outside && session.ticket == nil)
-        #expect(session.kicked(from: "arena", floor: Ticket(101)) == false, "the client is removed already")
+        #expect(session.kicked(from: "arena", lowestValidTicket: Ticket(101)) == false, "the client is removed already")
     }
 
     @Test func `I6 a kick notice that overtakes the join's reply still removes the client`() {
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
-        #expect(session.kicked(from: "arena", floor: Ticket(101)) == false, "the client has not joined yet")
+        #expect(session.kicked(from: "arena", lowestValidTicket: Ticket(101)) == false, "the client has not joined yet")
         guard case .reply(.failure(let error)) = session.callAnswered(1, self.joined(100))?.action else {
             Issue.record("the client joined with a revoked ticket")
             return
