@@ -91,7 +91,7 @@ public enum CursorsFuzz: FuzzTarget {
                 scan.recordRead(FeedRecord(key: Self.live, epoch: request.epoch, item: item), at: 100 + number)
             }
             scan.partitionEndReached(at: 1000)
-            _ = scan.finish()
+            _ = scan.makeResult()
         }
     }
 

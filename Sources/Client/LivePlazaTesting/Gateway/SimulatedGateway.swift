@@ -122,7 +122,7 @@ struct SimulatedGateway: Sendable {
     mutating func tick(at now: MonotonicTime) {
         self.now = max(self.now, now)
         if self.now - self.rankedAt >= Ranking.interval { self.refreshRanking() }
-        for reply in self.prematureReplies.release(in: self.model, at: self.now) { self.handleReply(reply) }
+        for reply in self.prematureReplies.takeDue(in: self.model, at: self.now) { self.handleReply(reply) }
         for number in self.connections.keys.sorted() { self.checkDeadlines(of: number) }
         for (live, count) in self.countSchedule.takeDue(at: self.now) { self.sendCount(count, in: live) }
         if self.now - self.heartbeatsSentAt >= Self.heartbeatInterval {
@@ -180,7 +180,7 @@ struct SimulatedGateway: Sendable {
         case .webhook, .directory, .audience, .barrage, .seat, .connection: return
         }
         // The record may have brought the model to the revision for which replies wait.
-        for reply in self.prematureReplies.release(in: self.model, at: self.now) { self.handleReply(reply) }
+        for reply in self.prematureReplies.takeDue(in: self.model, at: self.now) { self.handleReply(reply) }
     }
 
     /// Sends a count at once, or lets it wait if the last count of the live was sent only recently.

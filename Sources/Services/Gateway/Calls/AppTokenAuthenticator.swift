@@ -19,7 +19,7 @@ package struct AppTokenAuthenticator: TokenAuthenticator {
         self.appCount = keyring.apps.count
     }
 
-    /// Returns the remedy if the apps file is invalid or has no key; nil if the file is valid.
+    /// Returns what the operator must correct in the apps file; nil if the file is valid and has a key.
     package static func validationError(in apps: [UInt8]) -> String? {
         guard !apps.isEmpty else { return "name the file with the apps' keys, or give them by --apps-json" }
         do throws(KeyringError) {

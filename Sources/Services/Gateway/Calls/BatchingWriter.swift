@@ -20,19 +20,19 @@ final class BatchingWriter: RecordSink {
 
     /// The minimum time between two batches.
     ///
-    /// It is shorter than the time that a machine, the service that decides calls, needs for a batch on a busy cluster.
-    /// So it adds little latency.
+    /// On a busy cluster, a machine (a service that decides calls) needs more time for each batch of its own, so the
+    /// gap adds little latency.
     static let gap = Milliseconds(8)
     /// The largest number of buffered records.
     ///
-    /// The records of one gap fit. The limit is reached only if the flushing thread is delayed; further records are
+    /// All records of one gap fit. So the limit is reached only if the flushing thread is delayed; further records are
     /// then rejected.
     static let maxBufferedRecords = 20_000
 
     private let sink: any RecordSink
     private let recordLost: @Sendable (_ token: UInt64) -> Void
     private let state: Locked<State>
-    /// Wakes the flushing thread when the first record was buffered.
+    /// Wakes the flushing thread when the first record has been buffered.
     private let batchScheduled = WakeSignal()
     /// Interrupts the flushing thread's pause between two batches at `stop`.
     private let stopRequested = WakeSignal()
@@ -65,7 +65,7 @@ final class BatchingWriter: RecordSink {
         }
     }
 
-    /// Whether a batch has been due for 30 s, which means that the flushing thread hangs.
+    /// Whether a batch has been due for 30 s (`TurnClock.turnLimit`), which means that the flushing thread hangs.
     var isHung: Bool {
         self.state.withLock { $0.policy.overdueTime(at: MonotonicClock.now) >= TurnClock.turnLimit }
     }
@@ -95,7 +95,7 @@ final class BatchingWriter: RecordSink {
 
     /// Makes `run` flush the buffered records and return.
     ///
-    /// Records that are written later are no longer buffered.
+    /// Later records are written to the sink immediately.
     func stop() {
         self.state.withLock { $0.isStopping = true }
         self.stopRequested.wakeUp()

@@ -38,7 +38,7 @@ package final class BrokerProbe: Sendable {
         }
     }
 
-    /// Makes the probe's thread end, and prevents further ones from being started.
+    /// Makes the probe's thread end; `begin` starts no further one.
     package func stop() { self.state.update { $0.isStopping = true } }
 
     /// Waits until the probe's thread has ended, if one is running.
@@ -53,8 +53,8 @@ package final class BrokerProbe: Sendable {
     /// `gateway` returns nil after the gateway was deallocated; the probe then ends.
     private func run(for gateway: () -> Gateway?) {
         var isOutageLogged = false
-        // Each request is preceded by a pause; otherwise a broker that answers probes but accepts no records would be
-        // probed without a pause.
+        // A pause precedes each request; otherwise a broker that answers probes but accepts no records would be probed
+        // without a pause. `wait` returns nil at the end of the pause.
         while self.state.wait(timeout: Self.pause, for: { $0.isStopping ? () : nil }) == nil {
             guard let gateway = gateway() else { return }
             guard gateway.continueProbing() else {

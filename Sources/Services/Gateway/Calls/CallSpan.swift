@@ -11,7 +11,7 @@ struct CallSpan: Sendable {
     /// When the span began, in nanoseconds since 1970.
     private let start: Int64
 
-    /// Begins the span of a call; nil if the call is not in the sample, that is, not among the traced share of calls.
+    /// Begins the span of a call; nil if the call is not among the share of calls that are traced.
     ///
     /// The span is a child of the trace context that an HTTP client sent, or the first span of a new trace.
     ///

@@ -5,17 +5,20 @@ internal import PlazaWire
 
 /// The limit of lives that an app may have.
 extension Gateway {
-    /// Checks that an app may have another live, if a call creates one (R12.21).
+    /// If a call creates a live, checks that its app may have another one (R12.21).
     ///
-    /// The tables lag behind the directory, so an app can exceed the limit by the calls of that moment.
+    /// The tables (this gateway's read model) lag behind the directory, which creates lives. So an app can exceed the
+    /// limit by the creates of this short time.
     ///
     /// - Throws: `overloaded`, because the same call is possible later.
     func checkLiveCount(for effect: Effect) throws(ReplyError) {
-        guard case .directory(let input, _) = effect, case .create(let live, _, _, _) = input.command else { return }
+        guard case .directory(let input, key: _) = effect,
+            case .create(live: let live, changes: _, owner: _, caller: _) = input.command
+        else { return }
         let (key, limit) = (LiveKey(input.app, live), self.settings.admission.livesPerApp)
-        // A create of a running live makes no other: its owner comes back, or an earlier call is repeated.
-        let isFull = self.tables.read { $0.liveCount(of: key.app) >= limit && $0.running(key) == nil }
-        guard isFull else { return }
+        // A create of a running live adds no live: its owner comes back, or an earlier call is repeated.
+        let exceedsLimit = self.tables.read { $0.liveCount(of: key.app) >= limit && $0.running(key) == nil }
+        guard exceedsLimit else { return }
         self.metrics.refused(.livesPerApp)
         throw ReplyError(.overloaded, "the app has too many lives", retryAfter: 5000)
     }

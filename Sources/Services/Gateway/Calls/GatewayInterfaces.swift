@@ -33,8 +33,8 @@ package protocol RecordSink: Sendable {
     ///
     /// - Parameters:
     ///   - record: The record; its key determines its partition.
-    ///   - token: Passed to `Gateway.recordLost` if the record is lost; `RecordToken.unreported` if nobody must be
-    ///     notified.
+    ///   - token: Passed to `Gateway.recordLost` if the record is lost; `RecordToken.unreported` if its loss need not
+    ///     be reported.
     /// - Throws: The reason why the record was rejected. A rejected record is not written, and not reported as lost.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection)
 }
@@ -59,13 +59,13 @@ package protocol ReplaySource: Sendable {
 ///
 /// Implemented by `FeedReader`, and by tests.
 ///
-/// `request` numbers the requests in the order in which they were decided. They may be made in another order, by
-/// several threads; of the requests for one partition, the one with the highest number says whether to read it.
+/// `request` numbers the requests in the order in which they were decided. Several threads may make them in another
+/// order; of the requests for one partition, the one with the highest number says whether to read the partition.
 package protocol FeedSource: Sendable {
     /// Starts reading a partition, from the start of the cached span, usually one minute before now. Never blocks; may
     /// be called from any thread.
     func follow(_ partition: Int, request: Int64)
-    /// Stops reading a partition. If a later request has already asked to follow it, the partition is read again from
-    /// the start of the span. Never blocks; may be called from any thread.
+    /// Stops reading a partition. If a request with a higher number has already asked to follow the partition, it is
+    /// read again from the start of the cached span. Never blocks; may be called from any thread.
     func unfollow(_ partition: Int, request: Int64)
 }

@@ -24,19 +24,19 @@ package final class InboxWriter: RecordSink {
         .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .userNotices,
     ]
 
-    /// Creates a producer that reports lost records to `gateway`.
+    /// Creates a writer that reports lost records to `gateway`.
     ///
     /// - Parameters:
     ///   - gateway: The gateway whose calls are written.
     ///   - kafka: The addresses of the brokers and the client's settings.
     ///   - meter: Exports the producer's metrics.
     ///   - timeout: The delivery timeout of a record.
-    /// - Throws: `invalidConfiguration`.
+    /// - Throws: `KafkaError` of the kind `invalidConfiguration`.
     package init(
         _ gateway: Gateway, kafka: KafkaSettings, meter: KafkaClientMetrics, timeout: Duration = .seconds(5)
     ) throws(KafkaError) {
         var settings = kafka
-        // The timeout is shorter than the time for which a caller waits. After the first record that timed out, further
+        // The timeout is shorter than a caller waits for its reply. After the first record that has timed out, further
         // calls are rejected immediately.
         settings.overrides["message.timeout.ms"] = String(Milliseconds(timeout).count)
         settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerConnectionLost() } }
@@ -64,7 +64,7 @@ package final class InboxWriter: RecordSink {
     /// The error after which the producer never writes again; nil while it works.
     package var fatalError: KafkaError? { self.producer.fatalError }
 
-    /// Whether sent records wait for their outcomes, and none was reported for 30 s.
+    /// Whether sent records wait for their outcomes, but no outcome was reported for 30 s (`DeliveryWatch.limit`).
     var isHung: Bool { self.deliveryWatch.withLock { $0.isHung(at: MonotonicClock.now) } }
 
     /// Fetches the metadata of all topics in advance; otherwise the first record would wait up to a second for it.

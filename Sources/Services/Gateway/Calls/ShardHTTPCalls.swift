@@ -6,8 +6,8 @@ internal import PlazaModel
 
 /// Tracks the open calls that were made over HTTP.
 ///
-/// Each request is a session with a single call. Its deadline, and the times at which its record is resent, are those
-/// of WebSocket calls. Each `retryAfter` is in milliseconds.
+/// Each request is a session with a single call, which has the same deadline and resend interval as a WebSocket call.
+/// Each `retryAfter` is in milliseconds.
 final class ShardHTTPCalls {
     private unowned let shard: Shard
     private var openRequests: [SessionID: OpenRequest] = [:]
@@ -23,7 +23,7 @@ final class ShardHTTPCalls {
         var calls: OpenCalls<SentRecord>
         /// Whether the metrics count the call.
         var isInMetrics: Bool
-        /// Each is called once with the reply; one for each HTTP request with the same idempotency key.
+        /// One closure for each HTTP request with the same idempotency key; each is called once with the reply.
         var completions: [@Sendable (Outcome) -> Void]
     }
 
@@ -32,7 +32,7 @@ final class ShardHTTPCalls {
     /// Forwards a request to its machine, the service that decides the call.
     func begin(_ call: HTTPCall) {
         if self.openRequests[call.session] != nil {
-            // A request with the same idempotency key and call is open already: its reply answers both.
+            // A request with the same idempotency key and call is open already: one reply answers both.
             guard (self.openRequests[call.session]?.completions.count ?? 0) < OpenCalls<SentRecord>.limit else {
                 return call.complete(.failure(error: ReplyError(.overloaded, "repeated too often", retryAfter: 500)))
             }

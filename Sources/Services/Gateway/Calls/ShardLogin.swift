@@ -22,8 +22,9 @@ final class ShardLogin {
     func logIn(_ frame: CallFrame, _ client: Client, stopwatch: Stopwatch) {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
-            // A connection that has logged in sends many frames, so its rate is checked before the signature. Before
-            // the first login, the limits of frames and handshakes bound the signatures that are checked.
+            // A connection that has logged in may send many frames, so the rate of its logins is checked before the
+            // token's signature. Before the first login, the limits of frames and handshakes bound the number of
+            // signatures that are checked.
             if client.core.isLoggedIn { try self.countLogin(of: client.userKey, client.role) }
             let identity = try self.gateway.tokens.authenticate(params.token)
             if !client.core.isLoggedIn { try self.countLogin(of: identity.userKey, identity.role) }
@@ -42,8 +43,8 @@ final class ShardLogin {
             case .tokenExpired: self.shard.disconnect(client, .tokenExpired)
             case .tokenInvalid: self.shard.disconnect(client, .tokenRefused)
             case .overLimit: self.shard.disconnect(client, .tooManyConnections)
-            // `admitLogin` has refused the connection, because the app has too many connections. A later step may fail
-            // with `overloaded`, too. But then the connection is counted already, stays open, and may log in again.
+            // The connection is not counted: `admitLogin` has refused it, because the app has too many connections. If
+            // a later step fails with `overloaded`, the connection is counted, stays open, and may log in again.
             case .overloaded where !client.isCounted: self.shard.disconnect(client, .overloaded)
             // The connection stays open, and the client may log in again.
             default: break
@@ -61,14 +62,14 @@ final class ShardLogin {
 
     /// Checks the rate limits for the resume of a login, if it has one, and counts it.
     ///
-    /// A resume counts as a join, too, because it may take the user into the live again (R12.8). Each user has limits
-    /// of its own, so that all clients of a gateway that has ended can resume at another gateway at once.
+    /// A resume also counts as a join, because it may take the user into the live again (R12.8). The limits are those
+    /// of each user, so all clients of a gateway that has ended can resume at another gateway at once.
     private func admitResume(
         _ params: LoginParams, of identity: TokenIdentity, _ id: Int64, _ client: Client
     ) throws(ReplyError) {
         let admission = self.gateway.admission
         if identity.role == .server { return }
-        // If this is a repeated login whose resume has no outcome yet, the first copy was counted as a join.
+        // For a repeated login whose resume has no outcome yet, the join was counted with the first copy.
         guard let point = params.resume, !client.core.hasOpenCall(id) else { return }
         if LiveID(checking: point.live.text) == nil {
             throw ReplyError(.badRoomID, "resume.live is not the name of a live")
@@ -153,10 +154,8 @@ final class ShardLogin {
         client.lastNoticeOffset = max(client.lastNoticeOffset, lastID.offset)
     }
 
-    /// Resumes a live: sends presence (the service that knows who is in a live) a join with the client's previous
-    /// ticket.
-    ///
-    /// The ticket is the proof of the earlier join.
+    /// Resumes a live: sends a join with the client's previous ticket, which proves the earlier join, to presence (the
+    /// service that knows who is in a live).
     ///
     /// - Returns: The error with which the resume is rejected; nil if the join was sent, by this call or by an earlier
     ///   copy of it that is still open.

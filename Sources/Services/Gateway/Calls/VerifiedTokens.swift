@@ -4,16 +4,16 @@ internal import GatewayCore
 internal import Observability
 internal import PlazaModel
 
-/// Verifies tokens, and remembers those that were found valid last, so that a token in steady use is verified only
+/// Verifies tokens, and remembers the valid tokens that were used last, so that a token in steady use is verified only
 /// once.
 ///
-/// An app's server sends the same token with thousands of HTTP requests, and each check of a signature takes the time
-/// of the only HTTP thread. A client may log in with the same token again and again. The keys of the apps are read
-/// once, so a token stays valid until it expires.
+/// An app's server sends the same token with thousands of HTTP requests, and each check of a signature takes time of
+/// the only HTTP thread. A client may log in with the same token again and again. The apps' keys never change while the
+/// gateway runs, so a token stays valid until it expires.
 final class VerifiedTokens: Sendable {
-    /// The largest number of tokens.
+    /// The largest number of remembered tokens.
     ///
-    /// A token has at most 8 KiB, so all together have at most 32 MiB.
+    /// A token has at most 8 KiB, so all tokens together have at most 32 MiB.
     private static let capacity = 4096
     /// The identities by the bytes of their tokens.
     private let identities = Locked(RecentCache<[UInt8], TokenIdentity>(capacity: VerifiedTokens.capacity))

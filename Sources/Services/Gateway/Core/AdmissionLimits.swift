@@ -7,13 +7,13 @@ package import PlazaModel
 package struct AdmissionLimits: Hashable, Sendable {
     /// Open WebSockets of one address; many phones may share the address of a mobile network.
     package var connectionsPerAddress = 1_000
-    /// Handshakes of one address per second, malformed ones included; as many of its HTTP requests may be malformed.
+    /// Handshakes of one address per second, including malformed ones; also the limit of its malformed HTTP requests.
     package var handshakes = RateLimit(100)
     /// Open WebSockets of one user.
     package var connectionsPerUser = 20
     /// Open WebSockets of one app; nil: only the gateway's limit applies.
     package var connectionsPerApp: Int?
-    /// Lives of one app, also those that ended minutes ago; each gateway keeps all of them in memory (R12.21).
+    /// Lives of one app, including those that ended minutes ago; each gateway has them all in memory (R12.21).
     package var livesPerApp = 100_000
     /// Calls of one app per second that a gateway forwards to the services; nil: no limit (R12.13).
     package var callsPerApp: Int?
@@ -44,7 +44,8 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var memberships = RateLimit(60, per: .seconds(60))
     /// Joins and resumes of a user to the same live per minute; each may count as a viewer (R12.8).
     package var joinsOfLive = RateLimit(30, per: .seconds(60))
-    /// Replays of a user per minute that read the feed again; one of many records counts several times (R12.22).
+    /// Replays of a user per minute that read the feed topic again; a replay of many records counts several times
+    /// (`ReplayRequest.costForUser`, R12.22).
     package var replays = RateLimit(20, per: .seconds(60))
     /// Lives that a user creates per second, by WebSocket and HTTP together; each causes work in all services, and
     /// calls of the app's backend (R12.19).
@@ -59,7 +60,7 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var reads = RateLimit(20)
     /// The share of a shard's processor time, in percent, that its clients' reads may use (R12.18).
     package var readPercent = 40
-    /// At how many bytes that a client has not taken yet no further read of it is answered (R12.24).
+    /// The number of bytes waiting to be sent to a client from which on its further reads are rejected (R12.24).
     package var unreadBytes = 64 << 10
     /// HTTP requests of one address per second that carry no token, or ask for resources that need no token, such as
     /// pages.
@@ -71,8 +72,9 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var pageFiles: RateLimit { RateLimit(self.anonymousRequests.count * 10) }
     /// HTTP requests of one address per second whose tokens are rejected; further tokens are not checked.
     package var refusedTokens = RateLimit(20)
-    /// Tokens of one address per second whose signatures are checked for HTTP requests; a token that was found valid a
-    /// while ago is not checked again, and does not count (R13.41).
+    /// Tokens of one address per second whose signatures are checked for HTTP requests (R13.41).
+    ///
+    /// A token that `VerifiedTokens` remembers is not checked again, and does not count.
     package var tokenChecks = RateLimit(200)
 
     /// The defaults.
@@ -128,7 +130,7 @@ package enum MeteredCall: Hashable, Sendable {
     /// - Parameter entryCount: The largest number of entries of the page.
     /// - Returns: The number of reads, at least 1.
     package static func readCount(ofPageWith entryCount: Int) -> Int {
-        // Larger pages than `Limits.listPage` are rejected, so the addition cannot overflow for a valid call.
+        // Pages above `Limits.listPage` are rejected anyway. With this limit, the addition cannot overflow.
         (min(max(1, entryCount), Limits.listPage) + Self.entriesPerRead - 1) / Self.entriesPerRead
     }
 

@@ -6,16 +6,14 @@ package import PlazaModel
 ///
 /// The table has no IO and no clock. Counts of zero are removed, so there are no more counts than connections.
 package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
-    /// Identifies a rate limit within an app: of one user, or of the app's servers together.
+    /// Identifies a token bucket within an app: of one user, or of the app's servers together.
     private enum CallKey: Hashable, Sendable {
         case user(UserID, MeteredCall)
         case servers(ServerCall)
     }
 
-    /// The largest number of addresses whose handshake rates are tracked.
-    ///
-    /// The rate limits of each app's users and servers have at least this capacity, too.
-    package static var maxRateLimits: Int { 200_000 }
+    /// The largest number of addresses whose rates are tracked; also the smallest `maxBucketsPerApp`.
+    package static var maxBuckets: Int { 200_000 }
 
     private let limits: AdmissionLimits
     private let connectionsPerApp: Int
@@ -23,14 +21,14 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     private var connectionsByUser: [UserKey: Int] = [:]
     private var connectionsByApp: [AppID: Int] = [:]
     private var serverConnectionsByApp: [AppID: Int] = [:]
-    private var handshakeRates = CallRateLimiter<Address>(maxBuckets: Self.maxRateLimits)
-    private var malformedRequestRates = CallRateLimiter<Address>(maxBuckets: Self.maxRateLimits)
-    /// The largest number of rate limits of users and servers that are tracked for one app.
-    private let maxRateLimitsPerApp: Int
-    /// The rate limits of each app's users and servers.
+    private var handshakeRates = CallRateLimiter<Address>(maxBuckets: Self.maxBuckets)
+    private var malformedRequestRates = CallRateLimiter<Address>(maxBuckets: Self.maxBuckets)
+    /// The largest number of token buckets of one app's users and servers.
+    private let maxBucketsPerApp: Int
+    /// The rates of each app's users and servers.
     ///
-    /// Each app has a limiter of its own, so that the users of one app cannot fill the limiter of another. Apps come
-    /// from verified tokens, so there are no more apps than are configured.
+    /// Each app has a limiter of its own, so that the users of one app cannot fill the limiter of another app. Apps
+    /// come from verified tokens, so there are no more apps than are configured.
     private var callRates: [AppID: CallRateLimiter<CallKey>] = [:]
 
     /// Creates a table without connections.
@@ -41,9 +39,9 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     package init(_ limits: AdmissionLimits, connectionsPerApp: Int) {
         self.limits = limits
         self.connectionsPerApp = max(1, connectionsPerApp)
-        // A user who logs in, joins and resumes uses four rate limits: logins, memberships, joins of the live and
+        // A user who logs in, joins and resumes uses four buckets: for logins, memberships, joins of the live and
         // replays.
-        self.maxRateLimitsPerApp = max(Self.maxRateLimits, 4 * self.connectionsPerApp)
+        self.maxBucketsPerApp = max(Self.maxBuckets, 4 * self.connectionsPerApp)
     }
 
     /// Counts a connection of an address; false if the address has reached its limit.
@@ -81,7 +79,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - user: The user.
     ///   - role: The user's role. The servers of an app share a limit, whatever their names.
-    ///   - isReplacing: Whether the connection replaces another connection of the user, which is still counted. Then
+    ///   - isReplacing: Whether the connection replaces an earlier connection of the user, which is still counted. Then
     ///     the limits are not checked.
     /// - Returns: Why the connection is refused and not counted; nil if it is counted.
     package mutating func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) -> RefusalReason? {
@@ -143,8 +141,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Counts the further reads that a large page of `live.list` costs a user.
     ///
-    /// `admitCall` has counted the page as one read before, when its size was not known yet, and counts it again when
-    /// the call is repeated.
+    /// `admitCall` has already counted the page as one read, when the page's size was not known yet. It counts one read
+    /// again when the call is repeated.
     ///
     /// - Parameters:
     ///   - entryCount: The largest number of entries of the page.
@@ -184,8 +182,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Counts a call of an app's server for each user that it names beyond the first.
     ///
-    /// `admitServerCall(_:of:counting:at:)` has counted the call once before, when its users were not known yet, and
-    /// counts it again when the call is repeated.
+    /// `admitServerCall(_:of:counting:at:)` has already counted the call once, when its users were not known yet. It
+    /// counts once again when the call is repeated.
     ///
     /// - Parameters:
     ///   - userCount: How many users the call names, at least 1; a count above the limit of calls counts as the limit,
@@ -204,11 +202,13 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         return wait.map { $0 + limit.timePerToken }
     }
 
-    /// Takes `count` tokens from the token bucket (the state of a rate limit) that the app has for `key`.
+    /// Takes `count` tokens from the app's token bucket for `key`.
+    ///
+    /// - Returns: Nil if the tokens were taken; otherwise the time after which they could be taken.
     private mutating func admit(
         _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at now: MonotonicTime
     ) -> Milliseconds? {
-        self.callRates[app, default: CallRateLimiter(maxBuckets: self.maxRateLimitsPerApp)]
+        self.callRates[app, default: CallRateLimiter(maxBuckets: self.maxBucketsPerApp)]
             .admit(key, limit: limit, counting: count, at: now)
     }
 

@@ -4,7 +4,8 @@ package import MachineKit
 /// Decides when records are sent: immediately while the rate is low, in batches while it is high.
 ///
 /// The broker's cost grows with the number of requests, not of records. A record is sent immediately if at least `gap`
-/// has passed since the previous send. Other records are buffered until then, and are then sent together, in order.
+/// has passed since the previous send. Otherwise it is buffered; when `gap` has passed, all buffered records are sent
+/// together, in order.
 package struct BatchingPolicy<Record: Sendable>: Sendable {
     /// What the caller must do after adding a record.
     package enum Action: Equatable, Sendable {
@@ -12,7 +13,7 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
         case send
         /// Nothing: the record was buffered, and a call of `takeBatch` is scheduled already.
         case wait
-        /// Call `takeBatch` at `nextBatchAt`: the record is the first one buffered.
+        /// Call `takeBatch` at `nextBatchAt`: the record was buffered, and no call of `takeBatch` was scheduled.
         case scheduleBatch
         /// Reject the record: the buffer is full.
         case reject

@@ -22,7 +22,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// Takes `count` tokens from the bucket of `key`; takes none if the bucket holds too few.
     ///
     /// - Parameters:
-    ///   - key: Identifies the caller and the limited method; every call with this key must pass the same limit.
+    ///   - key: Identifies the caller and the limited kind of call; it must have the same limit each time.
     ///   - limit: The size and rate of the bucket.
     ///   - count: How many tokens to take; a count above the bucket's size takes the size.
     ///   - now: The current time.

@@ -103,7 +103,7 @@ package struct DeliveryLedger: Hashable, Sendable {
         self.due += items - deferred
     }
 
-    /// Records that a viewer has left for whom `deferred` items were deferred.
+    /// Records that a viewer with `deferred` deferred items has left or was disconnected.
     package mutating func countDisconnected(deferred: Int) {
         self.deferred -= deferred
         self.disconnected += deferred

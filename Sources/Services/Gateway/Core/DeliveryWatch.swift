@@ -6,7 +6,7 @@ package import MachineKit
 /// The Kafka client reports each record within its delivery timeout, even while no broker can be reached. If no report
 /// comes, the thread that receives the reports hangs.
 package struct DeliveryWatch: Sendable {
-    /// How long records may wait without any report; far longer than the delivery timeout.
+    /// How long records may wait without any report: far longer than the producer's delivery timeout of a few seconds.
     package static let limit = Milliseconds.seconds(30)
 
     /// The number of sent records whose outcome was not reported yet.
@@ -17,6 +17,7 @@ package struct DeliveryWatch: Sendable {
     /// When the current wait for a report began: at the last report, or when a record was sent while none was open.
     private var lastProgressAt = MonotonicTime.distantPast
 
+    /// Creates a watch of a producer that has sent nothing.
     package init() {}
 
     /// Records that the producer has accepted a record.

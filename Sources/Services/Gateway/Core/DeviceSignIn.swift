@@ -9,8 +9,8 @@ package import PlazaModel
 ///
 /// Two simultaneous logins must not close each other, and an earlier sign-in must not close a later connection. So each
 /// sign-in is written as a notice, and the order of the notices in the topic decides: all gateways reach the same
-/// result, in whatever order they process logins. A session that a gateway has just named needs no notice. No other
-/// client knows its name yet, so any other sign-in to this session is later.
+/// result, in whatever order they process logins. A session whose name a gateway has just made up needs no notice: no
+/// other client knows the name yet, so any other sign-in to the session is later.
 package struct DeviceSignIn: Hashable, Sendable {
     /// The time after which an unconfirmed notice is written again.
     ///
@@ -29,9 +29,9 @@ package struct DeviceSignIn: Hashable, Sendable {
     /// Whether the notice was read back, or none is needed; from then on, later sign-ins close this connection.
     private var isConfirmed = true
 
-    /// Creates the sign-in of a session that no other client knows yet.
+    /// Creates a sign-in that needs no notice, because no other client knows the session yet.
     ///
-    /// If the session may have other connections, the caller must call `makeNotice` next and write the notice.
+    /// For any other session, the caller must call `makeNotice` next, and write the notice.
     ///
     /// - Parameters:
     ///   - connection: Random bits.

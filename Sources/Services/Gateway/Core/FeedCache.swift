@@ -72,8 +72,8 @@ package struct FeedCache: Sendable {
             return self.planResume(key, token, fromOffset: joinOffset)
         }
         guard let ring = self.recent.ring(key), ring.epoch >= position.epoch else {
-            // The cache knows no item of the client's live. Item numbers begin with 1, so a client with a
-            // negative number has an invalid token.
+            // The cache has no item of the client's live. Item numbers begin with 1, so a token with a negative number
+            // is not valid.
             guard position.number >= 0 else { return .refused(.unknown) }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: self.readOffset)
         }
@@ -88,14 +88,14 @@ package struct FeedCache: Sendable {
             }
             return .waitForFeed
         }
-        // Cached items that expire before the replay reader answers would be missing, so the reader reads them, too.
-        // These are the items that this gateway read before `now - span + resumeTimeout`.
+        // Some cached items may expire before the replay reader answers: those that this gateway read before
+        // `now - span + resumeTimeout`. The reader reads them, too, so that none is missing.
         let span = self.recent.span ?? PartitionFeedCache.span
         let firstItemToStay = ring.firstItem(readSince: now - span + ReplayLimits.resumeTimeout)
         return self.planReplay(key, token, before: firstItemToStay, in: ring)
     }
 
-    /// Decides how to serve a client that has joined the live, but has not received any of its items.
+    /// Decides how to serve a client that has joined the live, but has not received any item of it.
     ///
     /// The client joined when the partition had been read up to `joinOffset`, and lacks all items from that offset on
     /// (R15.14).
@@ -105,7 +105,7 @@ package struct FeedCache: Sendable {
             // While the end of the partition was not reached, it is unknown whether the cache begins after the join.
             guard let readOffset = self.readOffset else { return .refused(.unknown) }
             // If nothing was read since the client joined, the cache will get all items that the client lacks.
-            // Otherwise the reader looks for items that were read and are not cached any more.
+            // Otherwise the reader looks for the items that were read, but are no longer cached.
             guard joinOffset < readOffset else { return .cache }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: readOffset)
         }

@@ -35,8 +35,8 @@ package struct FeedRing: Sendable {
     package private(set) var lastNumber: Int64 = 0
     /// The offset of the last item's record, if known.
     package private(set) var lastOffset: Int64?
-    /// The number of the first item of the current gapless sequence, even if it is no longer kept or not read yet; 0
-    /// while there is no sequence.
+    /// The number of the first item of the current sequence without gaps, even if that item is no longer kept or not
+    /// read yet; 0 while there is no sequence.
     package private(set) var sequenceStart: Int64 = 0
     /// The offset of the record of item `sequenceStart`, if known.
     package private(set) var sequenceStartOffset: Int64?

@@ -46,11 +46,11 @@ package struct ForwardedCallRates: Sendable {
 
     /// Counts a call that is about to be forwarded.
     ///
-    /// A call that the app's limit rejects has been counted for its user already.
+    /// A call that the app's limit rejects still counts for its user.
     ///
     /// - Parameters:
-    ///   - user: The caller; nil for an app's server and for the gateway's own requests, which only the app's limit
-    ///     applies to.
+    ///   - user: The caller; nil for an app's server and for the gateway's own requests: only the app's limit applies
+    ///     to these.
     ///   - app: The caller's app.
     ///   - now: The current time.
     /// - Returns: Nil if the call is admitted, otherwise why it is not.

@@ -14,7 +14,7 @@ package struct HeartbeatPlan: Hashable, Sendable {
     package static let maxMembersPerRecord = 500
     /// The largest number of members who have left one live and are queued to be reported.
     ///
-    /// Above the limit the oldest of them are not reported; presence removes them when their leases expire.
+    /// If there are more, the oldest are not reported; presence removes them when their leases expire.
     package static let departedLimit = 10_000
 
     /// The time between two steps.

@@ -2,13 +2,13 @@
 package import MachineKit
 package import PlazaModel
 
-/// The id of a notice, which is a message to one user: the position of the notice's record.
+/// The id of a notice (a message to one user): the position of the notice's record in its topic.
 ///
-/// All notices of a user are in one partition, so the ids of a user's notices are increasing.
+/// All notices of a user are in one partition, so their offsets increase.
 package struct NoticeID: Hashable, Sendable {
     /// The partition.
     package var partition: Int
-    /// The offset in it; -1 before the first notice of the partition.
+    /// The record's offset in the partition; -1 before the partition's first notice.
     package var offset: Int64
 
     /// Creates the id of a record.
@@ -31,12 +31,13 @@ package struct NoticeID: Hashable, Sendable {
 
 /// The notices of the last 60 s, for clients that reconnect and send the id of the last notice they received.
 ///
-/// One user's requests may lead to many notices of another user. So each user has a limit. When the limits of all are
-/// reached, the app with the most bytes gives up its oldest notice: no app can push out those of an app that has fewer.
+/// One user's requests may cause many notices to another user, so each user has a limit. When a limit of the whole ring
+/// is exceeded, the oldest notice of the app with the most bytes is removed, so no app pushes out the notices of an app
+/// that has fewer bytes.
 package struct NoticeRing: Sendable {
     /// How long a notice is kept.
     package static let span = Milliseconds.seconds(60)
-    /// The largest number of notices.
+    /// The largest number of notices in the ring.
     package static let maxNotices = 50_000
     /// The largest number of notices of one user; the oldest are removed first.
     package static let maxNoticesOfUser = 2_000
@@ -66,7 +67,7 @@ package struct NoticeRing: Sendable {
     private var apps: [AppID: AppNotices] = [:]
     /// The number of stored notices.
     package private(set) var count = 0
-    /// Their memory, approximately, in bytes.
+    /// The memory of the stored notices, approximately, in bytes.
     package private(set) var byteCount = 0
     /// The offset of the last notice that was read from each partition.
     private var lastOffsets: [Int: Int64] = [:]
@@ -89,8 +90,8 @@ package struct NoticeRing: Sendable {
             notices.removeExpired(at: now)
             notices.append(entry, at: now)
         }
-        while self.count > Self.maxNotices || self.byteCount > Self.maxBytes, let largest = self.largestApp {
-            self.change(largest) { $0.removeOldest() }
+        while self.count > Self.maxNotices || self.byteCount > Self.maxBytes, let app = self.largestApp {
+            self.change(app) { $0.removeOldest() }
         }
         return true
     }
@@ -116,19 +117,19 @@ package struct NoticeRing: Sendable {
         NoticeID(partition: partition, offset: self.lastOffsets[partition] ?? -1)
     }
 
-    /// Removes notices that are older than the span.
+    /// Removes the notices that are older than `span`.
     package mutating func prune(at now: MonotonicTime) {
         for app in Array(self.apps.keys) { self.change(app) { $0.removeExpired(at: now) } }
     }
 
-    /// The app whose notices have the most bytes; of several the first by its id.
+    /// The app whose notices have the most bytes; if several have equally many, the one with the lowest id.
     private var largestApp: AppID? {
         self.apps.max { ($0.value.byteCount, $1.key.text) < ($1.value.byteCount, $0.key.text) }?.key
     }
 
     /// Changes the notices of one app, and the totals with them.
     private mutating func change(_ app: AppID, _ body: (inout AppNotices) -> Void) {
-        // The app is taken out meanwhile, so that its notices are changed in place.
+        // While the dictionary does not hold the notices, `body` can change them without a copy.
         var notices = self.apps.removeValue(forKey: app) ?? AppNotices()
         self.count -= notices.count
         self.byteCount -= notices.byteCount
@@ -144,21 +145,22 @@ private struct AppNotices: Sendable {
     private(set) var entriesByUser: [UserKey: RingBuffer<NoticeRing.Entry>] = [:]
     private(set) var count = 0
     private(set) var byteCount = 0
-    /// The user and the id of each notice, and the time at which it was read, oldest first.
+    /// One entry for each notice, oldest first.
     ///
-    /// The place of a notice that its user's limit has removed may still be here. Such places are at most as many as
-    /// the notices, so that all fit.
+    /// The entry of a notice that was removed because of its user's limit is stale, but stays here. `compactOrder`
+    /// removes the stale entries when they outnumber the others. So the entries always fit, although one notice more
+    /// than `maxNotices` is stored for a moment.
     private var order = Self.emptyOrder()
 
-    private typealias Place = (user: UserKey, id: NoticeID, readAt: MonotonicTime)
+    private typealias OrderEntry = (user: UserKey, id: NoticeID, readAt: MonotonicTime)
 
-    private static func emptyOrder() -> RingBuffer<Place> { RingBuffer(limit: 2 * NoticeRing.maxNotices + 2) }
+    private static func emptyOrder() -> RingBuffer<OrderEntry> { RingBuffer(limit: 2 * NoticeRing.maxNotices + 2) }
 
     mutating func append(_ entry: NoticeRing.Entry, at now: MonotonicTime) {
         let user = entry.notice.to
         if self.entriesByUser[user]?.count == NoticeRing.maxNoticesOfUser {
             self.removeFirst(of: user)
-            self.removeEmptyPlaces()
+            self.compactOrder()
         }
         let limit = NoticeRing.maxNoticesOfUser
         guard self.order.append((user, entry.id, now)),
@@ -172,24 +174,26 @@ private struct AppNotices: Sendable {
         while let oldest = self.order.first, now - oldest.readAt > NoticeRing.span { self.removeOldest() }
     }
 
-    /// Removes the oldest notice of the order, if its user's limit has not removed it before.
+    /// Removes the oldest entry of `order` with its notice; a stale entry has no notice any more.
     mutating func removeOldest() {
         guard let oldest = self.order.popFirst() else { return }
         if self.entriesByUser[oldest.user]?.first?.id == oldest.id { self.removeFirst(of: oldest.user) }
     }
 
-    /// Removes the places without notices if they are more than the others.
-    private mutating func removeEmptyPlaces() {
+    /// Removes the stale entries of `order` if they outnumber the others by more than one.
+    private mutating func compactOrder() {
         guard self.order.count > 2 * self.count + 1 else { return }
-        var order = Self.emptyOrder()
-        while let place = self.order.popFirst() {
-            // The ids of a user's notices are increasing.
-            let first = self.entriesByUser[place.user]?.first
-            if let first, first.id.offset <= place.id.offset { _ = order.append(place) }
+        var compacted = Self.emptyOrder()
+        while let entry = self.order.popFirst() {
+            // A user's oldest notices are removed first. So an entry is stale if it is older than the user's first
+            // notice.
+            let first = self.entriesByUser[entry.user]?.first
+            if let first, first.id.offset <= entry.id.offset { _ = compacted.append(entry) }
         }
-        self.order = order
+        self.order = compacted
     }
 
+    /// Removes a user's oldest notice, but not its entry of `order`.
     private mutating func removeFirst(of user: UserKey) {
         guard let entry = self.entriesByUser[user]?.popFirst() else { return }
         self.count -= 1

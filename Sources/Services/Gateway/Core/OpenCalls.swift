@@ -77,12 +77,12 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     /// The number of open calls.
     package var count: Int { self.calls.count }
 
-    /// Decides whether a call can be opened.
+    /// Returns why a call cannot be opened; nil if it can be opened.
     ///
     /// - Parameters:
     ///   - id: The number of the new call.
     ///   - waitingCount: The number of the session's accepted calls without a written record; they count as open.
-    /// - Returns: The reason why it cannot; nil if the call can be opened.
+    /// - Returns: The reason; nil if the call can be opened.
     package func rejection(of id: Int64, waiting waitingCount: Int = 0) -> Rejection? {
         if self.calls.contains(where: { $0.id == id }) { return .repeated }
         return self.calls.count + waitingCount >= Self.limit ? .full : nil

@@ -4,8 +4,8 @@ package import PlazaModel
 
 /// The rings of all lives of one feed partition; a ring holds the latest items of one live's feed.
 ///
-/// The cache keeps the items of the last minute. If these exceed the common limit of all lives, it keeps fewer: the
-/// oldest are removed first (I16, bounded memory).
+/// The cache keeps the items of the last minute. If these exceed the limits of the whole cache, the oldest items of all
+/// lives are removed first (I16, bounded memory).
 package struct PartitionFeedCache: Sendable {
     /// How long an item is kept by default.
     package static let span = Milliseconds.seconds(60)
@@ -23,15 +23,15 @@ package struct PartitionFeedCache: Sendable {
     /// Whether the rings hold only some of the items of their lives, as in a cache of messages.
     private let isSparse: Bool
     private var rings: [LiveKey: CachedLive] = [:]
-    /// The live of each item, oldest item first; used to remove the oldest item.
+    /// An entry for each item, oldest first, by which the oldest item of all lives is found.
+    ///
+    /// An entry whose item was removed in another way is stale (`droppedCount`).
     private var order = RingBuffer<CachedItem>(limit: PartitionFeedCache.itemLimit)
 
-    /// A live's ring, and the number of entries in `order` that refer to none of its items.
+    /// A live's ring, and the number of the live's stale entries in `order`.
     private struct CachedLive: Sendable {
         var ring: FeedRing
-        /// The number of items that the ring dropped itself.
-        ///
-        /// The same number of the live's oldest entries in `order` no longer refer to an item.
+        /// The number of items that the ring dropped itself; as many of the live's oldest entries in `order` are stale.
         var droppedCount = 0
     }
 
@@ -61,7 +61,7 @@ package struct PartitionFeedCache: Sendable {
         self.isSparse = true
     }
 
-    /// An upper bound of the number of items: some entries of `order` no longer refer to an item.
+    /// An upper bound of the number of items: `order` may have stale entries.
     package var itemCount: Int { self.order.count }
 
     /// Adds an item.
@@ -78,8 +78,8 @@ package struct PartitionFeedCache: Sendable {
         let bytesAfter = self.rings[key]?.ring.byteCount ?? 0
         self.byteCount += bytesAfter - bytesBefore
         self.rings[key]?.droppedCount += dropped
-        // `order.append` adds the item's entry. A ring does not keep an item that exceeds the ring's byte limit; the
-        // entry then does not refer to an item.
+        // `order.append` adds the item's entry. A ring does not keep an item that exceeds the ring's byte limit; its
+        // entry is then stale at once.
         if verdict == .fresh, self.order.append(CachedItem(key: key, readAt: item.readAt)),
             self.rings[key]?.ring.count == 0
         {
@@ -96,7 +96,7 @@ package struct PartitionFeedCache: Sendable {
             guard ring.epoch <= epoch else { return }
             if ring.epoch == epoch { newer = ring.keptItems }
             self.byteCount -= ring.byteCount
-            // The entries of these items in `order` no longer refer to an item.
+            // The entries of the ring's items in `order` are now stale; `append` adds new ones below.
             self.rings[key]?.droppedCount += ring.count
             let empty = self.emptyRing(epoch)
             self.rings[key]?.ring = empty
@@ -133,8 +133,8 @@ package struct PartitionFeedCache: Sendable {
 
     /// Removes a live's ring, so that the rings of ended lives do not accumulate.
     package mutating func forget(_ key: LiveKey) {
-        // The live's entries in `order` no longer refer to an item. If a later live has the same id, these entries
-        // remove some of its items early.
+        // The live's entries in `order` are stale, but are no longer counted as such. So if a later live has the same
+        // id, they remove some of its items early.
         let removedLive = self.rings.removeValue(forKey: key)
         self.byteCount -= removedLive?.ring.byteCount ?? 0
     }
@@ -146,7 +146,7 @@ package struct PartitionFeedCache: Sendable {
 
     /// Removes the oldest entry of `order` with its item; returns false if there is no entry.
     ///
-    /// If the entry no longer refers to an item, no item is removed.
+    /// If the entry is stale, no item is removed.
     @discardableResult private mutating func removeOldest() -> Bool {
         guard let oldest = self.order.popFirst() else { return false }
         guard var live = self.rings.removeValue(forKey: oldest.key) else { return true }

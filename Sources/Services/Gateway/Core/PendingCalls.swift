@@ -3,9 +3,10 @@ package import MachineKit
 
 /// The calls of one client that wait for a decision of the app's backend, or behind a call that does.
 ///
-/// They proceed in the order in which they were added. A decision may get lost within the gateway, which drops messages
-/// to a shard whose mailbox is full. Then no call behind it could ever proceed. So a call that waits has a deadline,
-/// after which its fallback decides: the decision that applies when the backend does not answer (R14.9).
+/// The calls proceed in the order in which they were added. A decision may get lost within the gateway, which drops
+/// messages to a shard whose mailbox is full. So that the calls behind are not blocked forever, a call that waits has a
+/// deadline. After the deadline its fallback decides: the decision that applies when the backend does not answer
+/// (R14.9).
 package struct PendingCalls<Call, Decision> {
     private struct Entry {
         let id: Int64
@@ -19,7 +20,8 @@ package struct PendingCalls<Call, Decision> {
 
     /// The pending calls in the order in which they were added.
     ///
-    /// Most clients seldom have some. So when the array becomes empty, it is replaced by `[]`, which has no storage.
+    /// Most clients seldom have pending calls. So when the array becomes empty, it is replaced by `[]`, which has no
+    /// storage.
     private var entries: [Entry] = []
 
     /// Creates an empty queue.

@@ -7,7 +7,7 @@ package import PlazaModel
 package struct PrematureReplies: Sendable {
     /// The longest time for which a reply is buffered.
     package static let timeout = Milliseconds(200)
-    /// The largest number of buffered replies; when it is reached, replies are sent immediately.
+    /// The largest number of buffered replies; when it is reached, further replies are sent immediately.
     package static let maxReplies = 10_000
 
     private struct PrematureReply: Sendable {
@@ -43,16 +43,16 @@ package struct PrematureReplies: Sendable {
 
     /// Removes and returns the replies to send now: those whose revision the model has reached, and those whose
     /// deadline has passed.
-    package mutating func release(in model: ReadModel, at now: MonotonicTime) -> [Reply] {
+    package mutating func takeDue(in model: ReadModel, at now: MonotonicTime) -> [Reply] {
         if self.buffered.isEmpty { return [] }
-        var released: [Reply] = []
-        self.buffered.removeAll { awaited in
-            guard awaited.deadline <= now || model.hasReached(awaited.required, app: awaited.reply.app) else {
+        var due: [Reply] = []
+        self.buffered.removeAll { entry in
+            guard entry.deadline <= now || model.hasReached(entry.required, app: entry.reply.app) else {
                 return false
             }
-            released.append(awaited.reply)
+            due.append(entry.reply)
             return true
         }
-        return released
+        return due
     }
 }

@@ -31,7 +31,7 @@ package struct Ranking: Sendable {
     package static let snapshotLimit = 20
     /// The largest number of lives that are examined for one page.
     ///
-    /// Without this limit, a call with a filter that matches few lives would examine all lives.
+    /// Without this limit, a call for which `entry` returns nil for most lives would examine all lives.
     package static let maxExaminedPerPage = 2000
     /// The largest size of the JSON of one page's entries, 2 MiB; a single entry may exceed it.
     ///

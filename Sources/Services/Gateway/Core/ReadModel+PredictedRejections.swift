@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// Predicts which messages and gifts will be rejected by the fan-out, the machine that writes the lives' feeds; the
-/// app's backend is not asked about these (R14.11).
+/// Predicts which messages and gifts the fan-out (the machine that writes the feeds of lives) will reject; the app's
+/// backend is not asked about these (R14.11).
 ///
 /// If a live is not running according to the read model, no rejection is predicted.
 extension ReadModel {

@@ -3,7 +3,7 @@ package import PlazaModel
 
 /// A gateway's copy of the public topics: the last record of each live, stage, viewer count and app, by key.
 ///
-/// Records carry epochs and revisions (counts: times), so a late or repeated record changes nothing.
+/// Records carry an epoch and a revision, or a time in viewer counts; so a late or repeated record changes nothing.
 package struct ReadModel: Sendable {
     private var lives: [LiveKey: LiveRecord] = [:]
     /// The number of records in `lives` of each app.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A bounded cache that keeps the entries that were used last.
+/// A bounded cache that keeps the most recently used entries.
 ///
-/// It has two generations of entries. When the younger one is full, it becomes the older one, and the entries of the
-/// older one are dropped. A look-up moves an entry to the younger generation. So every operation takes constant time,
-/// and an entry in steady use is never dropped.
+/// It has two generations of entries. When the younger one is full, it replaces the older one, whose entries are
+/// dropped. A look-up moves an entry to the younger generation. So every operation takes constant time, and an entry in
+/// steady use is never dropped.
 package struct RecentCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The largest number of entries of one generation.
     private let generationCapacity: Int

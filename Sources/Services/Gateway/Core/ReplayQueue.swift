@@ -10,8 +10,8 @@ package import PlazaModel
 /// A request for messages is a search: it reads backwards in steps, each by one scan, and is put back into the queue
 /// until it has found enough messages.
 ///
-/// If several apps use the gateway, none gets more than half of the queue, of the scans, and of the memory for items
-/// that were read (R12.22): a user can ask for items far back again and again.
+/// If several apps use the gateway, each gets at most half of the queue, of the scans, and of the memory for items that
+/// were read (R12.22). Otherwise users of one app who ask for old items again and again could block the other apps.
 package struct ReplayQueue: Sendable {
     /// A queued request and, if it is for messages, the progress of its search.
     package struct Entry: Hashable, Sendable {
@@ -48,7 +48,7 @@ package struct ReplayQueue: Sendable {
         /// The request's outcome if nothing more is read: the messages that the search has found so far, or a refusal
         /// if the search has read nothing yet.
         ///
-        /// A client that resumes is refused too: its request is not a search, so `searchOffset` never moves.
+        /// The outcome of a resume is always a refusal: it is not a search, so `searchOffset` never moves.
         var outcome: ReplayOutcome {
             let hasReadNothing = self.foundMessages.isEmpty && self.searchOffset == self.request.endOffset
             return ReplayOutcome(
@@ -57,7 +57,7 @@ package struct ReplayQueue: Sendable {
         }
     }
 
-    /// Identifies the requests of one app for one partition.
+    /// Identifies the requests of one app for one partition, which wait for their turn together.
     private struct Lane: Hashable {
         var partition: Int
         var app: AppID
@@ -79,7 +79,7 @@ package struct ReplayQueue: Sendable {
         }
     }
 
-    /// The queued requests by partition and app; no list is empty.
+    /// The queued requests by partition and app; a lane without requests has no entry.
     private var entriesByLane: [Lane: [Entry]] = [:]
     /// The number of queued requests of each app.
     private var countsByApp: [AppID: Int] = [:]
@@ -87,14 +87,15 @@ package struct ReplayQueue: Sendable {
     package private(set) var count = 0
     /// The number of scans that have begun.
     private var scanNumber = 0
-    /// The number of the last scan of each app; apps come from verified tokens, so there are no more than configured.
+    /// The number of the last scan of each app; apps come from verified tokens, so there are no more than are
+    /// configured.
     private var lastScanNumbers: [AppID: Int] = [:]
-    /// An app gets at most this part of each limit: 2 means half.
+    /// An app gets at most 1/`shareDivisor` of each limit.
     private let shareDivisor: Int
 
     /// Creates an empty queue.
     ///
-    /// - Parameter hasSeveralApps: Whether each app gets at most half of everything.
+    /// - Parameter hasSeveralApps: Whether each app gets at most half of each limit.
     package init(hasSeveralApps: Bool = false) { self.shareDivisor = hasSeveralApps ? 2 : 1 }
 
     /// The partitions with queued requests.
@@ -107,7 +108,7 @@ package struct ReplayQueue: Sendable {
     ///   - request: The items to read.
     ///   - partition: The live's feed partition.
     ///   - deadline: The request's deadline.
-    /// - Returns: False if the queue is full, or if the live's app has its share of the queue.
+    /// - Returns: False if the queue is full, or if the live's app has used up its share of the queue.
     package mutating func add(
         _ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime
     ) -> Bool {
@@ -126,9 +127,10 @@ package struct ReplayQueue: Sendable {
 
     /// Removes the requests that the next scan serves, and returns the scan.
     ///
-    /// The scan is for the app with the fewest running scans; among several, for the one whose last scan is the oldest.
-    /// So an app with many requests does not delay the few of another. Of the app's partitions it reads the one whose
-    /// first request has the earliest deadline, and serves as many of the partition's requests as one scan can.
+    /// The scan is for the app with the fewest running scans; if several apps have equally few, for the app whose last
+    /// scan is the oldest. So an app with many requests does not delay the few of another app. Of the app's partitions,
+    /// the scan reads the one whose first request has the earliest deadline, and serves as many of the partition's
+    /// requests as one scan can.
     ///
     /// - Parameters:
     ///   - busyPartitions: The partitions that are being read; no further scan of them may begin.
@@ -151,8 +153,8 @@ package struct ReplayQueue: Sendable {
         guard let lane = priorities.min()?.lane, let first = self.entriesByLane[lane]?.first else { return nil }
         var bounds = first.bounds
         var merged = self.removeEntries(of: lane, near: &bounds, maxRecords: Int(ReplayLimits.maxScanRecords))
-        // Requests of other apps are served by the same scan, unless they would make it much longer: an app must not
-        // slow down the scans of others.
+        // The scan also serves requests of other apps, unless they would make it much longer: an app must not slow down
+        // the scans of another app.
         let maxRecords = min(2 * bounds.count + Int(ReplayLimits.firstStepRecords), Int(ReplayLimits.maxScanRecords))
         let otherLanes = self.entriesByLane.keys.filter {
             $0.partition == lane.partition && $0.app != lane.app && self.hasRoom(usage[$0.app] ?? ReplayUsage())
@@ -165,7 +167,7 @@ package struct ReplayQueue: Sendable {
         return ReplayScan(partition: lane.partition, app: lane.app, bounds: bounds, for: merged)
     }
 
-    /// Whether an app that uses this much may have more read for it.
+    /// Whether more may be read for an app that uses this much.
     private func hasRoom(_ used: ReplayUsage) -> Bool {
         used.unsentBytes < ReplayLimits.maxUnsentBytes / self.shareDivisor
     }

@@ -13,9 +13,10 @@ package enum ReplayLimits {
     package static let maxScanRecords: Int64 = 200_000
     /// The largest number of records that a search for a new viewer's messages reads.
     package static let maxSearchedRecords: Int64 = 50_000
-    /// The number of records that the first step of such a search reads; each further step reads twice as many.
+    /// The number of records that the first step of such a search reads; each step reads twice as many as the one
+    /// before.
     package static let firstStepRecords: Int64 = 2000
-    /// How many records a request may have to read to count once for its user's limit (R12.22).
+    /// A request counts once for its user's limit for each started 50,000 records that it may have to read (R12.22).
     package static let recordsPerCount: Int64 = 50_000
     /// The largest number of queued requests.
     package static let maxQueuedRequests = 10_000
@@ -31,7 +32,7 @@ package enum ReplayLimits {
     package static let historyTimeout = Milliseconds.seconds(1)
 }
 
-/// What the replays of one app use of the replay reader.
+/// How much of the limits of the replay reader the replays of one app use now.
 package struct ReplayUsage: Hashable, Sendable {
     /// The number of its scans that run.
     package var scanCount: Int
@@ -93,14 +94,15 @@ package struct ReplayRequest: Hashable, Sendable {
         self.endOffset = endOffset
     }
 
-    /// How many times the request counts for its user's limit: once for each 50,000 records that it may have to read.
+    /// How many times the request counts for its user's limit: once for each started `ReplayLimits.recordsPerCount`
+    /// records that it may have to read.
     ///
-    /// The client chooses where the scan of a resume begins, because the token is not signed.
+    /// The token of a resume is not signed, so a client can choose where the scan begins, and thus how long it is.
     package var costForUser: Int {
         let recordCount =
             switch self.target {
             case .items(_, let startOffset):
-                // A plan has no more, so the subtraction cannot overflow for a valid request.
+                // `FeedCache` plans no longer scan. With the limit, the addition below cannot overflow.
                 min(max(startOffset, self.endOffset) - startOffset, ReplayLimits.maxScanRecords)
             case .messages: min(self.endOffset, ReplayLimits.maxSearchedRecords)
             }
@@ -115,13 +117,13 @@ package enum ReplayRefusal: String, Hashable, Sendable, CaseIterable {
     /// The offsets to read are unknown: the client sent no token or the token of another position, or the partition was
     /// not read up to its end yet.
     case unknown
-    /// The items, their bytes or the records to read exceed a limit of `ReplayLimits`.
+    /// The number or size of the items, or the number of records to read, exceeds a limit of `ReplayLimits`.
     case tooMany
     /// The items are no longer in the log, or the token is wrong.
     case gone
     /// The user has made too many requests (R12.22).
     case tooFrequent
-    /// The queue of requests is full, or the app has its share of it.
+    /// The queue of requests is full, or the app has used up its share of the queue.
     case full
     /// The deadline passed before the items were read.
     case late

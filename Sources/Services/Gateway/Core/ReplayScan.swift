@@ -126,7 +126,8 @@ package struct ReplayScan: Sendable {
         }
     }
 
-    /// The reader has reached the partition's end at `offset`; the scan ends unless its range goes further.
+    /// Records that the reader has reached the partition's end at `offset`; the scan ends unless its range goes
+    /// further.
     package mutating func partitionEndReached(at offset: Int64) {
         if offset >= self.bounds.upperBound { self.isFinished = true }
     }
@@ -145,8 +146,8 @@ package struct ReplayScan: Sendable {
     /// The requests of the scan; they are put back into the `ReplayQueue` when the scan cannot continue.
     package var unansweredEntries: [ReplayQueue.Entry] { self.entries }
 
-    /// Returns the outcome of each request, or for a search that must continue, the entry of its next step.
-    package func finish() -> Result {
+    /// Returns the outcome of each request; for a search that must continue, the entry of its next step.
+    package func makeResult() -> Result {
         var result = Result()
         var entriesByIncarnation: [Incarnation: [ReplayQueue.Entry]] = [:]
         var incarnations: [Incarnation] = []
@@ -165,11 +166,11 @@ package struct ReplayScan: Sendable {
                 case .items(let after, _):
                     outcomes.append(self.resumeOutcome(of: entry, after: after, items, collected))
                 case .messages(let count):
-                    let continued = self.continueSearch(entry, count, collected)
-                    if self.isSearchFinished(continued, count, collected) {
-                        outcomes.append(continued.outcome)
+                    let nextStep = self.nextSearchStep(after: entry, count, collected)
+                    if self.isSearchFinished(nextStep, count, collected) {
+                        outcomes.append(nextStep.outcome)
                     } else {
-                        result.unfinished.append(continued)
+                        result.unfinished.append(nextStep)
                     }
                 }
             }
@@ -191,18 +192,18 @@ package struct ReplayScan: Sendable {
         }
         // The client has not received any item.
         if after == 0 { return outcome(self.itemsFromStart(request, items, collected)) }
-        // If the first item that was read is not the client's next item or an earlier one, the client's next item is no
-        // longer in the log. If a complete scan ends before the client's position, the position does not exist.
+        // If the scan's first item comes after the client's next item, the client's next item is no longer in the log.
+        // If a complete scan ends before the client's position, the position does not exist.
         guard let lastNumber = collected.latestToken?.position.number, collected.firstNumber - 1 <= after,
             after <= lastNumber || self.isTruncated
         else { return outcome(.refused(.gone)) }
-        // Complete: the items up to the first cached item were read; without a cached item, the whole range was read.
+        // All items before the first cached one were read; if no item is cached, the whole range was read.
         let isComplete = request.beforeNumber.map { lastNumber >= $0 - 1 } ?? !self.isTruncated
         // If the scan was not truncated, the items that are missing before the cached ones are not in the log.
         guard isComplete else { return outcome(.refused(self.isTruncated ? .tooMany : .gone)) }
         let start = items.firstIndex { $0.number > after } ?? items.endIndex
         let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
-        // The ring has no item to send: the client lacks none, or the ring has dropped the ones that the client lacks.
+        // The ring has no item to send: the client lacks none, or the ring has dropped those that the client lacks.
         guard start < end else {
             let lacksNoItem = lastNumber <= after || request.beforeNumber.map { $0 - 1 } == after
             return outcome(lacksNoItem ? .found([]) : .refused(.tooMany))
@@ -216,8 +217,8 @@ package struct ReplayScan: Sendable {
 
     /// Returns the items for a client that has not received any item: all items that were read.
     ///
-    /// The scan began at the offset up to which the gateway had read the feed when the client joined. So the client
-    /// needs none of the earlier items.
+    /// The scan began at the offset up to which the gateway had read the feed when the client joined, and the client
+    /// needs no item before that offset.
     private func itemsFromStart(
         _ request: ReplayRequest, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayAnswer {
@@ -233,8 +234,10 @@ package struct ReplayScan: Sendable {
         return .found(items[..<end])
     }
 
-    /// Adds the messages that this scan found to a search, and sets the range of its next step.
-    private func continueSearch(_ entry: ReplayQueue.Entry, _ count: Int, _ collected: LiveItems) -> ReplayQueue.Entry {
+    /// Returns a search with the messages that this scan found added, and with the range of its next step.
+    private func nextSearchStep(
+        after entry: ReplayQueue.Entry, _ count: Int, _ collected: LiveItems
+    ) -> ReplayQueue.Entry {
         var entry = entry
         // The messages from this number on are cached, or were found by an earlier step, which has read later records.
         let endNumber = entry.foundMessages.first?.number ?? entry.request.beforeNumber ?? .max

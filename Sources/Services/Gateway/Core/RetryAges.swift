@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Decides which calls of one connection are late retries: calls that were first sent longer ago than an idempotency
-/// window lasts, which is the time for which a call's outcome is stored (R16.11).
+/// Decides which calls of one connection are late retries (R16.11).
+///
+/// A call's outcome is stored for `IdempotencyLimits.lifetime`, the length of the idempotency window. A late retry
+/// repeats a call whose first copy is older than that.
 ///
 /// The ids of a session's new calls grow, so a call is a retry if its id is not above the highest id of this
-/// connection. To know the exact age of each retry, a time would have to be stored for each id. This value stores only
-/// three ids, two of them with a time; they give a lower bound of the age. The age of a call that an earlier connection
-/// sent is known only if the client states it.
+/// connection. To know the exact age of each retry, a time would have to be stored for each id. Instead, this value
+/// stores three ids, two of them with a time; they give a lower bound of the age. The age of a call that an earlier
+/// connection sent is known only if the client states it.
 package struct RetryAges: Hashable, Sendable {
     /// The highest id of the calls so far, and when it was recorded.
     private struct HighestID: Hashable, Sendable {

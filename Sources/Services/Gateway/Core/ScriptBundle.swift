@@ -57,6 +57,7 @@ package struct ScriptBundle: Sendable {
     /// Returns false if a module is missing, or if modules import each other in a cycle.
     private mutating func visit(_ modulePath: String, _ visited: inout Set<String>) -> Bool {
         if self.evaluationOrder.contains(modulePath) { return true }
+        // A module that was visited, but is not yet in the order, is being visited: it imports itself in a cycle.
         guard let module = self.modules[modulePath], visited.insert(modulePath).inserted else { return false }
         for declaration in module.imports {
             guard self.visit(declaration.path, &visited) else { return false }

@@ -26,7 +26,7 @@ struct ScriptImport {
             self.clause = words.joined(separator: " ")
         }
         self.path = String(path.dropFirst())
-        // Whether `binding` supports the clause does not depend on the object's name, so `x` stands for any.
+        // `binding` supports the clause for every object name or for none, so any name such as `x` tests it.
         guard self.clause.isEmpty || self.binding(of: "x") != nil else { return nil }
     }
 

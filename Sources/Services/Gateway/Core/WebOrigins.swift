@@ -67,8 +67,9 @@ package struct WebOrigins: Sendable, Equatable {
         return (1...253).contains(name.utf8.count) && portSuffix.utf8.count <= 6 ? String(name) : nil
     }
 
-    /// Returns whether a host name is `localhost` or an address, which a foreign name server cannot map to another host
-    /// (DNS rebinding).
+    /// Returns whether a host name is `localhost` or an address.
+    ///
+    /// A foreign name server cannot map such a name to another host, as it does in a DNS rebinding attack.
     package static func isLocalOrAddress(_ name: String) -> Bool {
         if name == "localhost" || name.hasPrefix("[") { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)

@@ -49,7 +49,7 @@ final class Tables: Sendable {
     func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (hasChanged: Bool, replies: [Reply]) {
         self.state.withLock { state in
             guard body(&state.model) else { return (false, []) }
-            return (true, state.prematureReplies.release(in: state.model, at: now))
+            return (true, state.prematureReplies.takeDue(in: state.model, at: now))
         }
     }
 
@@ -65,7 +65,7 @@ final class Tables: Sendable {
     ///
     /// `release` also removes the replies whose revision the model has reached, but `change` has removed them already.
     func removeOverdueReplies(at now: MonotonicTime) -> [Reply] {
-        self.state.withLock { $0.prematureReplies.release(in: $0.model, at: now) }
+        self.state.withLock { $0.prematureReplies.takeDue(in: $0.model, at: now) }
     }
 
     /// The earliest deadline of a buffered reply.

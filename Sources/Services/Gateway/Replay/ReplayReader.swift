@@ -202,7 +202,7 @@ final class ReplayReader: ReplaySource {
             expired += scans[partition]?.scan.removeExpired(at: now) ?? []
             guard let scan = scans[partition]?.scan, scan.isFinished else { continue }
             scans[partition] = nil
-            let result = scan.finish()
+            let result = scan.makeResult()
             for group in result.groups {
                 // A group without outcomes has only searches that continue.
                 guard let app = group.outcomes.first?.request.key.app else { continue }

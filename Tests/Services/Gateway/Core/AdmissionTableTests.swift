@@ -166,7 +166,7 @@ import Testing
         var table = self.table()
         var rejectedCount = 0
         // One user more than the app's table has room for.
-        for number in 0...AdmissionTable<String>.maxRateLimits {
+        for number in 0...AdmissionTable<String>.maxBuckets {
             let user = UserKey(AppID("demo"), UserID("u\(number)"))
             if table.admitCall(.login, of: user, at: 0) != nil { rejectedCount += 1 }
         }

@@ -78,7 +78,7 @@ struct PartitionLog {
         while var scan = queue.nextScan(excluding: []) {
             self.read(&scan)
             #expect(scan.isFinished, "a scan of the whole log ends")
-            let result = scan.finish()
+            let result = scan.makeResult()
             for outcome in result.groups.flatMap(\.outcomes) { outcomes[outcome.id.number] = outcome }
             queue.putBack(result.unfinished, partition: scan.partition)
         }

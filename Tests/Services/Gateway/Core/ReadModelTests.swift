@@ -133,9 +133,9 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         let required = RequiredRevision(.rooms, "arena", revision: 3)
         let reply = Reply(to: Sample.caller(), app: Sample.app, .success(result: .done), required: required)
         #expect(prematureReplies.bufferIfPremature(reply, in: model, at: 1000) == true)
-        #expect(prematureReplies.release(in: model, at: 1199).isEmpty, "the model has no record of the live yet")
+        #expect(prematureReplies.takeDue(in: model, at: 1199).isEmpty, "the model has no record of the live yet")
         model.apply(Sample.live("arena", revision: 3))
-        #expect(prematureReplies.release(in: model, at: 1199) == [reply])
+        #expect(prematureReplies.takeDue(in: model, at: 1199) == [reply])
         #expect(
             prematureReplies.bufferIfPremature(reply, in: model, at: 1200) == false,
             "the model has the revision, so the reply can be sent at once")
@@ -146,7 +146,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
             required: RequiredRevision(.stages, "arena", revision: 1))
         #expect(prematureReplies.bufferIfPremature(later, in: model, at: 2000) == true)
         #expect(prematureReplies.nextDeadline == 2200)
-        #expect(prematureReplies.release(in: model, at: 2200) == [later])
+        #expect(prematureReplies.takeDue(in: model, at: 2200) == [later])
         #expect(prematureReplies.count == 0)
     }
 

@@ -65,7 +65,7 @@ import Testing
 
         // After this step the search still lacks messages, so it waits in the queue for its next step.
         log.read(&scan)
-        queue.putBack(scan.finish().unfinished, partition: 0)
+        queue.putBack(scan.makeResult().unfinished, partition: 0)
         expired = queue.removeExpired(at: 100)
         #expect(expired.first?.foundNumbers == Array(5001...6000))
 

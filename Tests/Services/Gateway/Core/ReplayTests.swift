@@ -117,7 +117,7 @@ import Testing
             log.read(&reading)
             scan = reading
         }
-        let groups = scan?.finish().groups ?? []
+        let groups = scan?.makeResult().groups ?? []
         #expect(groups.count == 8, "one group for each live")
         let collectedBytes = groups.reduce(0) { $0 + $1.bytes }
         #expect(collectedBytes <= ReplayLimits.maxScanBytes + 100_000, "the scan exceeds its limit by one item at most")
@@ -161,7 +161,7 @@ import Testing
         while var scan = queue.nextScan(excluding: []) {
             scannedRecords += Int64(scan.bounds.count)
             log.read(&scan)
-            queue.putBack(scan.finish().unfinished, partition: 0)
+            queue.putBack(scan.makeResult().unfinished, partition: 0)
         }
         // A search may read 50,000 records. Each step reads twice as many records as the step before it, so the last
         // step may exceed that limit: 2000 + 4000 + 8000 + 16,000 + 32,000 = 62,000.

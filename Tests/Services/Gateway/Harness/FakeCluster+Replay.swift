@@ -36,7 +36,7 @@ extension FakeCluster: ReplaySource {
                 where scan.bounds.contains(Int64(offset)) {
                     scan.recordRead(record, at: Int64(offset))
                 }
-                let result = scan.finish()
+                let result = scan.makeResult()
                 outcomes += result.groups.flatMap(\.outcomes)
                 state.replayQueue.putBack(result.unfinished, partition: scan.partition)
             }
