@@ -39,6 +39,6 @@ extension AudienceMachine {
         (row.publishedCount, row.publishedTotalViewers, row.publishedAt, row.countDue) = (
             row.count, row.totalViewers, now, nil
         )
-        effects.append(.count(row.record(key, at: now)))
+        effects.append(.count(row.countRecord(key, at: now)))
     }
 }

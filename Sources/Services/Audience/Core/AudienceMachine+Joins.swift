@@ -105,7 +105,7 @@ extension AudienceMachine {
         of user: UserID, _ ticket: Ticket, _ key: LiveKey, _ moment: Moment, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        self.raiseFence(of: user, to: ticket, .byLoggedOnOtherDevice, key, in: &rows, into: &effects)
+        self.revokeTickets(of: user, before: ticket, .byLoggedOnOtherDevice, key, in: &rows, into: &effects)
         effects.append(
             .notice(
                 Notice(

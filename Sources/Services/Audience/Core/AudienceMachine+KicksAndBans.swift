@@ -4,7 +4,8 @@ internal import PlazaModel
 
 // MARK: - Kicks and bans
 
-// A kick raises the user's revocation fence: the lowest ticket (inbox offset of a join) that the user may still use.
+// A kick or a ban revokes the user's tickets: the live's revocation fence stores the lowest ticket (the inbox offset of
+// a join) that the user may still use.
 
 extension AudienceMachine {
     /// Handles a kick that the directory has authorised.
@@ -32,10 +33,10 @@ extension AudienceMachine {
         for case .kicked(let profile, _) in result.changes {
             self.sendSanctionProfile(profile, key, into: &effects)
         }
-        // The fence is raised even for an absent user. Otherwise a heartbeat with an earlier ticket would return the
+        // The tickets of an absent user are revoked too. Otherwise a heartbeat with an earlier ticket would return the
         // user to the live.
         if !isRemoved {
-            self.raiseFence(of: user, to: Ticket(moment.offset), reason, key, in: &rows, into: &effects)
+            self.revokeTickets(of: user, before: Ticket(moment.offset), reason, key, in: &rows, into: &effects)
         }
     }
 
@@ -66,8 +67,8 @@ extension AudienceMachine {
             if row.kickedWhileStale.count > Self.kickedWhileStaleLimit { row.kickedWhileStale.removeFirst() }
             rows[.live(key)] = .live(row: row)
         }
-        let floor = Ticket(moment.offset)
-        self.raiseFence(of: user, to: floor, reason, key, in: &rows, into: &effects)
+        let lowestValidTicket = Ticket(moment.offset)
+        self.revokeTickets(of: user, before: lowestValidTicket, reason, key, in: &rows, into: &effects)
         if user == row.owner {
             row.ownerPresence = .left
             rows[.live(key)] = .live(row: row)
@@ -83,15 +84,14 @@ extension AudienceMachine {
         effects.append(
             .notice(
                 Notice(
-                    to: UserKey(key.app, user), live: key.live, at: moment.now, floor: floor,
+                    to: UserKey(key.app, user), live: key.live, at: moment.now, floor: lowestValidTicket,
                     content: .kickedOut(reason: reason, by: kicker))))
         return true
     }
 
-    /// Raises the user's revocation fence in all machines, so that they reject tickets of the user from before `ticket`
-    /// (I6).
-    func raiseFence(
-        of user: UserID, to ticket: Ticket, _ reason: KickReason, _ key: LiveKey, in rows: inout Rows,
+    /// Makes all machines reject the user's tickets from before `ticket` (I6).
+    func revokeTickets(
+        of user: UserID, before ticket: Ticket, _ reason: KickReason, _ key: LiveKey, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
         var fence = rows.fence(key)

@@ -108,7 +108,7 @@ extension AudienceMachine {
             rows[.live(key)] = .live(row: row)
             // The stale record repeats the last published count, because the number of users asserted so far would be
             // too low.
-            effects.append(.count(row.record(key, at: now)))
+            effects.append(.count(row.countRecord(key, at: now)))
         }
     }
 

@@ -25,7 +25,7 @@ extension AudienceMachine {
     /// Publishes the count of a new live, so that gateways have a count before the first viewer joins.
     func publishFirstCount(_ key: LiveKey, _ planned: PlannedInput, in rows: Rows, into effects: inout [Effect]) {
         guard let row = rows.live(key), row.epoch == planned.epoch else { return }
-        effects.append(.count(row.record(key, at: planned.moment.now)))
+        effects.append(.count(row.countRecord(key, at: planned.moment.now)))
     }
 
     /// Removes the rows of a live that has ended, and adds the number of visits to `ending` (R3.56).

@@ -139,8 +139,8 @@ package struct LiveRow: Hashable, Sendable, Codable {
         return self.admins.contains(user) ? .admin : .generalUser
     }
 
-    /// The record of the last published count.
-    package func record(_ key: LiveKey, at now: Timestamp) -> CountRecord {
+    /// The record of the last published count, or of the count that is being published.
+    package func countRecord(_ key: LiveKey, at now: Timestamp) -> CountRecord {
         CountRecord(
             app: key.app, live: key.live, epoch: self.epoch, count: self.publishedCount,
             totalViewers: self.publishedTotalViewers, stale: self.isStale, at: now)

@@ -197,23 +197,23 @@ struct AudienceHarness {
     static func notices(_ effects: [Effect]) -> [Notice] {
         effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
     }
-    /// The effects that report to all machines the lowest ticket that a kicked user may still use.
-    static func effectsOfRaisedFloor(_ user: UserID, _ floor: Ticket) -> [Effect] {
+    /// The effects that make all machines reject the user's tickets from before `ticket`.
+    static func effectsOfRevokedTickets(of user: UserID, before ticket: Ticket) -> [Effect] {
         [
-            .directory(DirectoryInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),
-            .barrage(BarrageInput(key, .floor(user: user, ticket: floor))),
-            .seat(SeatInput(key, .floor(user: user, ticket: floor))),
-            .connection(ConnectionInput(app: "demo", .floor(live: "stage-1", user: user, ticket: floor))),
+            .directory(DirectoryInput(app: "demo", .floor(live: "stage-1", user: user, ticket: ticket))),
+            .barrage(BarrageInput(key, .floor(user: user, ticket: ticket))),
+            .seat(SeatInput(key, .floor(user: user, ticket: ticket))),
+            .connection(ConnectionInput(app: "demo", .floor(live: "stage-1", user: user, ticket: ticket))),
         ]
     }
-    /// The effects of a kick of alice, the only viewer, that follow those of the raised floor.
-    func effectsOfKickingAlice(floor: Ticket) -> [Effect] {
+    /// The effects of a kick of alice, the only viewer, without those of `effectsOfRevokedTickets`, which precede them.
+    func effectsOfKickingAlice(lowestValidTicket: Ticket) -> [Effect] {
         [
             Self.publish(.audienceLeft(user: Self.alice)), Self.userGone("alice"), self.countEffect(0, totalViewers: 1),
             Self.occupancyReport(.left, isEmpty: true),
             .notice(
                 Notice(
-                    to: UserKey("demo", "alice"), live: "stage-1", at: self.now, floor: floor,
+                    to: UserKey("demo", "alice"), live: "stage-1", at: self.now, floor: lowestValidTicket,
                     content: .kickedOut(reason: .byAdmin, by: "host"))),
         ]
     }

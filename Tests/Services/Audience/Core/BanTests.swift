@@ -17,15 +17,17 @@ import Testing
             user: "alice", until: harness.now + .seconds(60),
             caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1))
         let effects = harness.send(ban, redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
-        let floor = Ticket(harness.offset)
+        let lowestValidTicket = Ticket(harness.offset)
         // The directory itself replies to the caller of a ban. Presence only reports alice's profile to the directory.
         #expect(
-            effects == AudienceHarness.effectsOfRaisedFloor("alice", floor)
-                + harness.effectsOfKickingAlice(floor: floor)
+            effects == AudienceHarness.effectsOfRevokedTickets(of: "alice", before: lowestValidTicket)
+                + harness.effectsOfKickingAlice(lowestValidTicket: lowestValidTicket)
                 + [AudienceHarness.directoryProfile(AudienceHarness.alice)])
-        // A second ban only raises the lowest ticket that alice may still use.
+        // A second ban only revokes the tickets from before it.
         let effectsOfSecondBan = harness.send(ban)
-        #expect(effectsOfSecondBan == AudienceHarness.effectsOfRaisedFloor("alice", Ticket(harness.offset)))
+        #expect(
+            effectsOfSecondBan
+                == AudienceHarness.effectsOfRevokedTickets(of: "alice", before: Ticket(harness.offset)))
     }
 
     /// Rules: R3.26.

@@ -13,13 +13,13 @@ import Testing
         return AudienceHarness(policies: Policies(["demo": policy]))
     }
 
-    /// The effects of the harness's last input on alice's earlier devices, which the device of that input replaces.
-    private static func replacementEffects(_ harness: AudienceHarness) -> [Effect] {
-        let floor = Ticket(harness.offset)
-        return AudienceHarness.effectsOfRaisedFloor("alice", floor) + [
+    /// The effects by which a join of alice, the harness's last input, removes her other devices from the live.
+    private static func effectsOfRemovedDevices(_ harness: AudienceHarness) -> [Effect] {
+        let ticketOfJoin = Ticket(harness.offset)
+        return AudienceHarness.effectsOfRevokedTickets(of: "alice", before: ticketOfJoin) + [
             .notice(
                 Notice(
-                    to: UserKey("demo", "alice"), live: "stage-1", at: harness.now, floor: floor,
+                    to: UserKey("demo", "alice"), live: "stage-1", at: harness.now, floor: ticketOfJoin,
                     content: .kickedOut(reason: .byLoggedOnOtherDevice, by: "alice")))
         ]
     }
@@ -41,7 +41,7 @@ import Testing
             .join(caller: secondDevice),
             redisResult: .changed([.joined(isFirst: false, count: 1, replacesOthers: true)]))
         let reply = harness.joinReply(to: secondDevice)
-        #expect(effects == Self.replacementEffects(harness) + [reply])
+        #expect(effects == Self.effectsOfRemovedDevices(harness) + [reply])
         #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 1)
         // The first device calls with the ticket of its join, which was the test's first input.
         let firstDevice = AudienceHarness.caller(
@@ -80,7 +80,7 @@ import Testing
         _ = harness.tickWithoutRedis()
         // A join without a ticket is fresh, a join with a ticket is a resume.
         let fresh = harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
-        #expect(Self.replacementEffects(harness).allSatisfy(fresh.contains))
+        #expect(Self.effectsOfRemovedDevices(harness).allSatisfy(fresh.contains))
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         #expect(AudienceHarness.notices(harness.sendWithoutRedis(.join(caller: resuming))).isEmpty)
         #expect(

@@ -16,10 +16,10 @@ import Testing
         let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
         let command = AudienceCommand.kick(user: "alice", reason: .byAdmin, caller: caller)
         let effects = harness.send(command, redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
-        let floor = Ticket(harness.offset)
+        let lowestValidTicket = Ticket(harness.offset)
         #expect(
-            effects == AudienceHarness.effectsOfRaisedFloor("alice", floor)
-                + harness.effectsOfKickingAlice(floor: floor)
+            effects == AudienceHarness.effectsOfRevokedTickets(of: "alice", before: lowestValidTicket)
+                + harness.effectsOfKickingAlice(lowestValidTicket: lowestValidTicket)
                 + [AudienceHarness.reply(caller, .done)])
         // The owner kicks alice once more, in a second call.
         let secondCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 2)
