@@ -4,7 +4,8 @@ import MachineKit
 import Observability
 import PlazaModel
 
-/// Exports the growth of the feeds' ledgers (I10) as metrics: published, admitted, refused and dropped.
+/// Exports the growth of the feeds' ledgers (I10 in docs/RULES.md) as metrics: published, admitted, refused and
+/// dropped.
 ///
 /// A ledger counts what became of each message and item that reached the fan-out: published = admitted + refused +
 /// dropped. The rows contain the exact sums of each live and survive a crash. The metrics count only the changes that

@@ -7,7 +7,8 @@ import Testing
 
 @testable import BarrageCore
 
-/// A brute-force model of the budget (I9): it stores every attempt, and counts the last second again for each decision.
+/// A brute-force model of the budget (I9 in docs/RULES.md): it stores every attempt, and counts the last second again
+/// for each decision.
 private struct BudgetOracle {
     /// An attempt to publish an item.
     struct Entry {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BarrageCore
 
-/// The budget of a feed: how many items enter in any second (I9).
+/// The budget of a feed: how many items enter in any second (I9 in docs/RULES.md).
 ///
 /// The default budget is 40 items: messages may use 36 of them (nine tenths), tips 24 (six tenths).
 @Suite struct BudgetTests {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BarrageCore
 
-/// The rules for chat messages: mutes, rates and contents (R5.6, R5.7, R15.9).
+/// The rules for chat messages: mutes, rates and contents (R5.6, R5.7 and R15.9 in docs/RULES.md).
 ///
 /// alice is the owner of the live.
 @Suite struct ChatRuleTests {

@@ -8,9 +8,9 @@ package enum AudienceEvent: Hashable, Sendable {
     ///
     /// `mayHaveRun`: Redis may have executed the requests of the batch.
     case leasesUnavailable(batch: [PlannedInput], mayHaveRun: Bool)
-    /// Redis is reachable again with the same leases, and no input was decided without them.
+    /// Redis is reachable again with the same leases, and no change was decided without them.
     case leasesRecovered
-    /// A new epoch of the leases began, without any lease (I5).
+    /// A new epoch of the leases began, without any lease (I5 in docs/RULES.md).
     ///
     /// `name` is unique among the epochs of the partition. `wasEmpty`: the partition had no sessions before, so the
     /// epoch settles at once.

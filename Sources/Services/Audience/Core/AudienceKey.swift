@@ -8,9 +8,9 @@ package enum AudienceKey: RowKey {
     case partition
     /// A running live.
     case live(LiveKey)
-    /// The revocation fence of a live: the lowest tickets that kicked users may still use.
+    /// The revocation fence of a live: the lowest ticket (inbox offset of a join) that each kicked user may still use.
     ///
-    /// The fence has its own row, because the live's row changes with every count.
+    /// The live's row is stored again with every count. So the fence, which changes seldom, has its own row.
     case fence(LiveKey)
     /// The bans of a live.
     case bans(LiveKey)

@@ -5,8 +5,9 @@ internal import PlazaModel
 // MARK: - Counts
 
 extension AudienceMachine {
-    /// Stores a live's new count; publishes the count and reports the occupancy, each at once or when a second has
-    /// passed since the last time.
+    /// Stores a live's new count, publishes it, and reports to the directory whether the live is empty now.
+    ///
+    /// Both happen at once, or when a second has passed since the last time.
     func updateCount(
         _ key: LiveKey, _ count: Int, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]
     ) {

@@ -28,8 +28,8 @@ extension AudienceMachine {
             }
             guard let ticket = caller.ticket else { return nil }
             if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
-            // After a kick a user cannot resume with an old ticket: the user has to join without a ticket (I6,
-            // R1.16).
+            // After a kick a user cannot resume with an old ticket: the user has to join without a ticket (I6 and R1.16
+            // in docs/RULES.md).
             return fence.admits(caller.userID, ticket)
                 ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
         case .list(let cursor, _, _): return self.rejection(ofCursor: cursor)

@@ -38,8 +38,8 @@ extension AudienceMachine {
             return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
         }
         let areLeasesUncertain = row.isStale || !isConfirmed
-        // The first session of a user is published as a join, unless the user was already in the live when the leases
-        // became uncertain.
+        // The first session of a user is published as a join. If the leases are uncertain, it is not published if the
+        // user was already in the live when they became uncertain.
         let isFirstSession = confirmedJoin?.isFirst ?? true
         let isEntry =
             isFirstSession && !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key)))
@@ -48,7 +48,7 @@ extension AudienceMachine {
             if caller.userID != row.owner {
                 let continuesVisit = row.recentLeaves?.contains(caller.userID, at: planned.moment.now) ?? false
                 if !continuesVisit { row.totalViewers = row.totalViewers.saturatingAdd(1) }
-                // False is encoded as nil, so that the item's JSON has no such field.
+                // Nil instead of false: the JSON of a new visit has no such field.
                 let content = FeedContent.audienceJoined(
                     user: caller.user, continuesVisit: continuesVisit ? true : nil)
                 self.publish(content, to: input.key, into: &effects)

@@ -89,7 +89,7 @@ extension AudienceMachine {
         return true
     }
 
-    /// Makes all machines reject the user's tickets from before `ticket` (I6).
+    /// Makes all machines reject the user's tickets from before `ticket` (I6 in docs/RULES.md).
     func revokeTickets(
         of user: UserID, before ticket: Ticket, _ reason: KickReason, _ key: LiveKey, in rows: inout Rows,
         into effects: inout [Effect]

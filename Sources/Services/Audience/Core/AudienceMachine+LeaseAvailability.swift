@@ -39,7 +39,7 @@ extension AudienceMachine {
         if wasAvailable { self.markStale(at: moment.now, in: &rows, into: &effects) }
     }
 
-    /// Handles the return of Redis when it has the same leases and no input was decided without them.
+    /// Handles the return of Redis when it has the same leases and no change was decided without them.
     func handleRecoveredLeases(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         guard partition.isUnavailable else { return }
@@ -48,7 +48,8 @@ extension AudienceMachine {
         self.markCertain(at: moment.now, in: &rows, into: &effects)
     }
 
-    /// Handles the beginning of a new epoch, which has no leases: asks the gateways to assert their sessions (I5).
+    /// Handles the beginning of a new epoch, which has no leases: asks the gateways to assert their sessions (I5 in
+    /// docs/RULES.md).
     ///
     /// - Parameters:
     ///   - name: the epoch's name, unique among the epochs of this partition.
@@ -93,7 +94,8 @@ extension AudienceMachine {
         for key in staleLives {
             effects.append(.seat(SeatInput(key, .confirmOccupants)))
             effects.append(.connection(ConnectionInput(app: key.app, .confirmOwner(live: key.live))))
-            // An assertion changes only the count, not the owner's presence. So presence asks itself about the owner.
+            // An assertion changes only the count, not the owner's presence. So presence sends itself a `confirm` of
+            // the owner.
             if let row = rows.live(key) { effects.append(.audience(AudienceInput(key, .confirm(user: row.owner)))) }
         }
     }

@@ -16,8 +16,8 @@ extension AudienceMachine {
         into effects: inout [Effect]
     ) {
         // While Redis cannot be reached, there are no changes, and no leave is published: presence does not know
-        // whether the user has other devices (I5). Once Redis is back, seats and connections ask presence whether the
-        // user is still in the live.
+        // whether the user has other devices (I5 in docs/RULES.md). Once Redis is back, seats and connections ask
+        // presence whether the user is still in the live.
         for case .left(user: let user, isLast: true, count: let count) in result.changes {
             let isPublished = self.publishLeave(
                 user, .left, from: input.key, count: count, at: planned.moment, in: &rows, into: &effects)

@@ -28,9 +28,9 @@ extension AudienceMachine {
         effects.append(.count(row.countRecord(key, at: planned.moment.now)))
     }
 
-    /// Removes the rows of a live that has ended, and adds the number of visits to `ending` (R3.56).
+    /// Removes the rows of a live that has ended, and adds the number of visits to `ending` (R3.56 in docs/RULES.md).
     ///
-    /// The end of a live without a row proceeds too, because it must be forwarded to the fan-out.
+    /// The end of a live without a row proceeds too, because the fan-out, which writes the feed, must get it.
     func planEnd(
         _ input: AudienceInput, _ epoch: Int64, _ ending: Ending, at moment: Moment, in rows: inout Rows
     ) -> PlannedInput {

@@ -6,7 +6,7 @@ internal import PlazaModel
 
 extension AudienceMachine {
     /// Sends the app's backend an event about users who joined or left, or several events if there are more than
-    /// `Limits.audiencePage` users (R14.13, R14.14).
+    /// `Limits.audiencePage` users (R14.13 and R14.14 in docs/RULES.md).
     func sendMemberEvent(
         _ key: LiveKey, _ cause: MemberCause, _ users: [UserInfo], at now: Timestamp, into effects: inout [Effect]
     ) {

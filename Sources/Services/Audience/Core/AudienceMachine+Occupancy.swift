@@ -9,7 +9,7 @@ extension AudienceMachine {
     ///
     /// The directory uses the reports to suspend and dismiss lives. Presence reports at most once a second, and reports
     /// the latest value in the end. The loss of the leases must not suspend or end a live. So while the leases are
-    /// uncertain, presence reports only that the owner or a viewer has arrived (I5).
+    /// uncertain, presence reports only that the owner or a viewer has arrived (I5 in docs/RULES.md).
     func reportOccupancy(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         guard var row = rows.live(key) else { return }
         var ownerPresence = row.ownerPresence

@@ -27,8 +27,8 @@ extension AudienceMachine {
             guard !plannedCalls.contains(call) else { return PlannedInput(moment, input, .repeated) }
             let lookup = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
             if case .leave = input.command, caller.ticket == nil, lookup == .fresh {
-                // A leave without a ticket is allowed only as a retry of an earlier leave (R15.16), and this call is
-                // new.
+                // A leave without a ticket is allowed only as a retry of an earlier leave (R15.16 in docs/RULES.md),
+                // and this call is new.
                 return PlannedInput(moment, input, .rejected(ReplyError(.notInRoom, "you are not in the live")))
             }
             switch lookup.treatingFresh(asForgottenIf: caller.isLateRetry) {

@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// Decides which users are in the lives of one partition.
+/// The machine of presence: decides which users are in the lives of one partition.
 ///
 /// Redis holds the leases: one entry for each session in a live, which expires after the session's last sign of life.
 /// The machine only plans lease requests and handles their results.
@@ -22,10 +22,10 @@ package struct AudienceMachine: Machine {
     package let partition: Int
     /// The policy of each app: its limits, whether a user may have several devices, and whether it has webhooks.
     package let policies: Policies
-    /// How long a new epoch waits for gateways to assert their sessions: the time in which the epoch is settling.
+    /// How long a new epoch of the leases settles: the time in which gateways assert (list) their sessions.
     ///
-    /// I5 allows 15 s in total. The wait is shorter, because reconnecting to Redis and publishing the counts take time
-    /// too.
+    /// A new epoch begins when Redis has lost the leases. The counts must be true again within 15 s (I5 in
+    /// docs/RULES.md). The epoch settles sooner, because reconnecting to Redis and publishing the counts take time too.
     package let settling: Milliseconds
     /// The maximum number of leases that expire in one tick; further leases expire in the following ticks.
     package let expiryLimit: Int

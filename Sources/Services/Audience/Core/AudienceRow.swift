@@ -37,9 +37,10 @@ package struct PartitionRow: Hashable, Sendable, Codable {
     package var settlesAt: Timestamp?
     /// Whether Redis cannot be reached and counts have been marked stale.
     package var isUnavailable = false
-    /// Whether a change of the leases was decided without Redis, so that a new epoch (new lease data) must begin (I5).
+    /// Whether a new epoch (new lease data) must begin, because the leases in Redis may contradict what presence has
+    /// decided without Redis (I5 in docs/RULES.md).
     package var needsEpoch = false
-    /// The total standstill of the partition so far (`Moment.standstill`); nil means none.
+    /// The sum of the times in which the partition had no owner or no input (`Moment.standstill`); nil means none.
     package var standstill: Milliseconds?
 
     package init() {}
@@ -139,7 +140,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
         return self.admins.contains(user) ? .admin : .generalUser
     }
 
-    /// The record of the last published count, or of the count that is being published.
+    /// The record of the last published count.
     package func countRecord(_ key: LiveKey, at now: Timestamp) -> CountRecord {
         CountRecord(
             app: key.app, live: key.live, epoch: self.epoch, count: self.publishedCount,

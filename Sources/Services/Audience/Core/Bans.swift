@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// The users who may not join a live, with the end of each ban.
 ///
-/// The directory decides bans; presence enforces them (I6).
+/// The directory decides bans; presence enforces them (I6 in docs/RULES.md).
 package struct Bans: Hashable, Sendable, Codable {
     /// One user's ban.
     package struct Ban: Hashable, Sendable, Codable {

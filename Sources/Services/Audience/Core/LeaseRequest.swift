@@ -44,7 +44,7 @@ package enum LeaseRequest: Hashable, Sendable {
     case clear(live: LiveKey)
     /// Advances the time of the leases, so that leases expire, but at most `limit` of them in this request.
     case tick(limit: Int)
-    /// Reads a page of the viewer list, in the order in which users joined, starting after the ticket `after`; -1
+    /// Reads a page of the audience list, in the order in which users joined, starting after the ticket `after`; -1
     /// stands for the beginning of the list.
     case page(live: LiveKey, after: Int64, count: Int)
     /// Reads whether a user has any session in the live.

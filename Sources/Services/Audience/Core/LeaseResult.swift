@@ -19,7 +19,7 @@ package enum LeaseResult: Hashable, Sendable {
     /// The result of a request that changed nothing, or of an input without a request.
     package static let nothing = LeaseResult.changed([])
 
-    /// The changes that the request made; empty for a query, and when Redis could not be reached.
+    /// The changes that the request made; empty if the request only reads, and when Redis could not be reached.
     package var changes: [LeaseChange] { if case .changed(let changes) = self { changes } else { [] } }
 }
 

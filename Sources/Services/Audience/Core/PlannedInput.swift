@@ -9,11 +9,12 @@ package struct PlannedInput: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
         /// Handles the input with the result of its request.
         case proceed
-        /// Repeats the recorded reply, or the reply to an earlier copy in the same batch (I15).
+        /// Answers a repeated call with the reply to its first copy, which may be in the same batch (I15 in
+        /// docs/RULES.md).
         case repeated
         /// Rejects the input.
         case rejected(ReplyError)
-        /// Drops the input, because it is obsolete.
+        /// Drops the input, because it is obsolete or cannot be decided now.
         case ignored
     }
 

@@ -4,9 +4,9 @@ internal import PlazaModel
 
 /// The users who left a live within the last minute.
 ///
-/// A user who comes back within a minute continues the visit (R3.31). One user can therefore not raise the number of
-/// visits by entering and leaving again and again. If more than 32 users leave within a minute, the oldest leaves are
-/// forgotten; in such a busy live the repeated visits of one user do not matter.
+/// A user who comes back within a minute continues the visit (R3.31 in docs/RULES.md). One user can therefore not raise
+/// the number of visits by entering and leaving again and again. If more than 32 users leave within a minute, the
+/// oldest leaves are forgotten; in such a busy live the repeated visits of one user do not matter.
 package struct RecentLeaves: Hashable, Sendable, Codable {
     /// How long a leave is remembered.
     static let span = Milliseconds.seconds(60)

@@ -126,11 +126,12 @@ package final class LeaseStore {
         return .unavailable(mayHaveRun: true, detail: "the epoch changed \(Self.maxAttempts) times")
     }
 
-    /// Whether Redis can be reached and has the leases of the cursor's epoch.
+    /// Opens the partition again, and checks that Redis still has the leases of the cursor's epoch.
     ///
+    /// - Returns: false if Redis cannot be reached, or has other leases or none.
     /// - Throws: `.fenced` when a later owner has acquired the partition.
-    package func holdsEpoch(of cursor: OutboxCursor) throws(ProcessorError) -> Bool {
-        // Redis may have lost its data without closing the connection. So the partition is opened again.
+    package func reopen(expectingEpochOf cursor: OutboxCursor) throws(ProcessorError) -> Bool {
+        // Redis may have lost its data without closing the connection, so an earlier opening proves nothing.
         self.openedPartition = nil
         do {
             let opened = try self.open(isFirstEpoch: cursor.epoch.isEmpty)
@@ -175,7 +176,7 @@ package final class LeaseStore {
             LeaseScript.open.call(["\(self.generation)", isFirstEpoch ? "1" : "0"], hashTag: self.hashTag))
         guard let elements = reply.elements, elements.count == 2, let epoch = elements[0].text,
             let sessions = elements[1].integer
-        else { throw .damaged(detail: "an answer of another shape") }
+        else { throw .damaged(detail: "a malformed reply") }
         self.sessionCount = Int(sessions)
         let opened = (identity: identity, epoch: epoch)
         self.openedPartition = opened
@@ -196,7 +197,7 @@ package final class LeaseStore {
         var arguments = ["\(self.generation)", name, "\(cursor.id)", "\(now.milliseconds)"] + flags
         if self.isDamaged { arguments += lives().map(\.text) }
         guard try self.runScript(LeaseScript.begin.call(arguments, hashTag: self.hashTag)).integer == 1 else {
-            throw .damaged(detail: "an answer of another shape")
+            throw .damaged(detail: "a malformed reply")
         }
         self.isDamaged = false
         self.sessionCount = 0
@@ -262,7 +263,7 @@ package final class LeaseStore {
             var result = LeaseResult.nothing
             for request in Self.requests(of: planned) {
                 guard nextReply < replies.endIndex, let requestResult = request.result(replies[nextReply]) else {
-                    throw .damaged(detail: "an answer of another shape")
+                    throw .damaged(detail: "a malformed reply")
                 }
                 // A query is sent after its tick, so the query's result replaces the tick's.
                 result = requestResult
@@ -296,7 +297,7 @@ package final class LeaseStore {
     private func readPage(_ reply: RedisReply) throws(Failure) -> (entries: [OutboxEntry], isFull: Bool) {
         guard let elements = reply.elements, elements.count == 2, let sessions = elements[0].integer,
             let entries = elements[1].elements
-        else { throw .damaged(detail: "an outbox of another shape") }
+        else { throw .damaged(detail: "a malformed outbox") }
         self.sessionCount = Int(sessions)
         // Entries that cannot be decoded count for `isFull`, too.
         return (entries.compactMap { OutboxEntry($0) }, entries.count >= Self.outboxPageLimit)

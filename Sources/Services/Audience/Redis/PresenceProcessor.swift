@@ -148,8 +148,8 @@ package final class PresenceProcessor: PartitionProcessor {
     // MARK: Due rows
 
     // Each of the next three methods finds, handles or removes one due row, as if a tick (an empty record that advances
-    // time) preceded `input`. None sends a request that changes leases: Redis executes only one such request for each
-    // offset, and that is the request of the input.
+    // time) preceded `input`. No method sends a request that changes leases: Redis executes only one such request for
+    // each offset, and this offset belongs to the request of the input.
 
     package func dueRow(before input: InboxInput) -> String? {
         self.rows.dueKey(at: max(self.cursor.latestTime, input.moment.now))?.text
@@ -165,7 +165,7 @@ package final class PresenceProcessor: PartitionProcessor {
         // and viewers who are still there would count as gone. So another epoch must begin first, which
         // `leasesUnavailable` requests.
         if let settlesAt = self.rows.partition.settlesAt, settlesAt <= moment.now,
-            !(try self.store.holdsEpoch(of: self.cursor))
+            !(try self.store.reopen(expectingEpochOf: self.cursor))
         {
             self.handle(.leasesUnavailable(batch: [], mayHaveRun: false), at: moment, &effects)
             return true

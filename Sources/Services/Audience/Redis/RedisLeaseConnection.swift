@@ -9,7 +9,7 @@ package final class RedisLeaseConnection: LeaseConnection {
     private let client: RedisClient
     private let breaker: CircuitBreaker
     private let metrics: RedisMetrics?
-    /// The identity of the connected server; nil without a connection.
+    /// The number of the connection and the run id of its server; nil without a connection.
     private var identity: RedisClient.Identity? {
         didSet {
             if self.identity != nil, self.identity != oldValue { self.metrics?.madeConnections.add() }
@@ -46,9 +46,9 @@ package final class RedisLeaseConnection: LeaseConnection {
     }
 
     package func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
-        let openedIdentity = self.identity
+        let previousIdentity = self.identity
         // A new connection may lead to a restarted server, so the owner must open the partition again first.
-        guard try self.connect() == openedIdentity else { throw .unreachable("there is a new connection") }
+        guard try self.connect() == previousIdentity else { throw .unreachable("there is a new connection") }
         let stopwatch = Stopwatch()
         var hasSucceeded = false
         defer {

@@ -4,15 +4,15 @@ internal import PlazaModel
 
 /// A user's profile as stored in Redis: the length of the name in bytes, a space, the name, the avatar's URL.
 ///
-/// The scripts do not parse profiles, but contain the text `empty`, the profile of a user without name and picture.
+/// The scripts do not parse profiles, but contain the text `empty`, the profile of a user without name and avatar.
 enum StoredProfile {
-    /// The profile without name and picture.
+    /// The profile without name and avatar.
     static let empty = "0 "
 
     /// The stored text for a user.
     static func text(_ user: UserInfo) -> String { "\(user.userName.utf8.count) \(user.userName)\(user.avatarURL)" }
 
-    /// Reads an entry of the viewer list: the time of the join, a space, the profile.
+    /// Reads an entry of the audience list: the time of the join, a space, the profile.
     static func entry(_ text: String) -> (joinedAt: Timestamp, profile: Substring)? {
         guard let space = text.firstIndex(of: " "), let joinedAt = Int64(text[..<space]) else { return nil }
         return (Timestamp(milliseconds: joinedAt), text[text.index(after: space)...])

@@ -7,8 +7,8 @@ package import PlazaModel
 /// The window contains only numbers. So it is quickly copied for undo, in case the batch aborts.
 ///
 /// The window contains at most as many admissions as the budget's `total`. Control items and gifts enter even if the
-/// window is full; the oldest admissions are then removed before they expire. No message enters in their place, because
-/// the window stays full.
+/// window is full; the oldest admissions are then removed before they expire. That makes no room for messages: the
+/// window stays full.
 package struct AdmissionWindow: Sendable {
     /// The admission of one item.
     struct Admission: Hashable, Sendable {
@@ -23,8 +23,8 @@ package struct AdmissionWindow: Sendable {
         var sender: UInt64
         /// The time of the sender's last admitted or dropped message, in milliseconds.
         ///
-        /// Dropped messages count too, so that each sender who tries gets a share of the budget, and not only those who
-        /// were admitted first.
+        /// Dropped messages count too, so that each sender who tries gets a share of the budget, and not only the
+        /// senders who were admitted first.
         var lastAttempt: Int64
         /// The number of the sender's messages among the admissions in the window.
         var admitted: Int64

@@ -2,10 +2,11 @@
 import MachineKit
 import PlazaModel
 
-/// The errors with which an app's backend refused calls of a session, stored to answer repeated calls (I15).
+/// The errors with which an app's backend refused calls of a session, stored to answer repeated calls (I15 in
+/// docs/RULES.md).
 ///
-/// The errors have a separate row, because the session's window contains only numbers and most sessions have no such
-/// errors.
+/// The errors have a separate row, because the session's idempotency window contains only numbers and most sessions
+/// have no such errors.
 package struct BackendErrors: Hashable, Sendable, Codable {
     /// The error of one call.
     struct Entry: Hashable, Sendable, Codable {
@@ -49,8 +50,8 @@ extension BarrageMachine {
             isRejectedByBackend = rejection == nil
             return feed.reject(rejection ?? backendRejection)
         }
-        // If the backend's error differs from the default error of the rejection, it replaces that error in the reply,
-        // and is stored for repeated calls.
+        // If the backend's error is not the default error of the rejection, the reply gets the backend's error, which
+        // is also stored for repeated calls.
         guard isRejectedByBackend, error != backendRejection.error(retryAfter: 0, under: rules),
             case .calls(let window)? = rows[.calls(key, caller.request.session)]
         else { return }

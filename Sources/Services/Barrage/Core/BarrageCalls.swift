@@ -139,14 +139,14 @@ extension BarrageRows {
     ///
     /// - Returns: the result of `body`; nil when there is no such feed.
     mutating func updateFeed<R>(_ key: LiveKey, _ body: (inout FeedRow) -> R) -> R? {
-        // `?? nil` flattens the double Optional: there may be no row, and `changeFeed` expects a feed in the row.
+        // `?? nil` flattens the double Optional: there may be no row, or a row that is not a feed.
         self.update(.feed(key)) { row in row.changeFeed(body) } ?? nil
     }
 
     /// Changes the feed of `key` in place, if there is one.
     ///
-    /// `windowIndex` is the index of the row with the idempotency window of the caller's session. The journal stores
-    /// the position of the feed's row with this row, so that the next look-up of both finds the feed faster.
+    /// `windowIndex` is the index of the row with the idempotency window of the caller's session. With the window's row
+    /// the journal stores the position of the feed's row, so that the next call of the session finds the feed faster.
     fileprivate mutating func updateFeed<R>(
         _ key: LiveKey, near windowIndex: Int?, _ body: (inout FeedRow) -> R
     ) -> R? {

@@ -7,9 +7,10 @@ package typealias BarrageRows = Journal<BarrageKey, BarrageRow>
 
 /// The fan-out: the only writer of a live's feed.
 ///
-/// The fan-out decides at once whether a message enters the feed, and numbers the items from 1 without gaps (I7). No
-/// message is queued. Therefore a crash neither loses nor repeats a message, and the reply contains the final outcome.
-/// Only counters wait until the budget allows them, because only the latest value of each counter matters.
+/// The fan-out decides at once whether a message enters the feed, and numbers the items from 1 without gaps (I7 in
+/// docs/RULES.md). No message is queued. Therefore a crash neither loses nor repeats a message, and the reply contains
+/// the final outcome. Only counters wait until the budget allows them, because only the latest value of each counter
+/// matters.
 package struct BarrageMachine: Machine {
     /// How long the row of an ended live is stored; until it is removed, calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)

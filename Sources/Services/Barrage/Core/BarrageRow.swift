@@ -118,7 +118,7 @@ package enum BarrageRow: JournalRow, Codable {
 /// The fan-out's row of a live's feed.
 ///
 /// The feed is open until `removeAt` is set. This happens once, when `liveEnded` is appended as the feed's last item
-/// (I1).
+/// (I1 in docs/RULES.md).
 package struct FeedRow: Equatable, Sendable, Codable {
     var numbers: FeedNumbers
     /// The admissions of the last second, stored so that a new owner of the partition does not grant the budget twice
@@ -237,7 +237,7 @@ package struct FeedRights: Hashable, Sendable, Codable {
     package var isGiftEnabled = true
     /// The muted users, and until when.
     package var mutes = Mutes()
-    /// The lowest tickets that kicked users may still use (I6).
+    /// The floor of each kicked user: the lowest ticket that the user may still use (I6).
     package var floors = RevocationFence()
     /// The users on the live's seats, who may send speaking levels.
     package var seated: [UserID] = []

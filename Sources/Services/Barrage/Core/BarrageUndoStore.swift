@@ -19,7 +19,7 @@ package struct BarrageUndoStore: RowUndoStore {
     /// The saved parts of feeds that change with each message.
     private var numbers: ContiguousArray<FeedNumbers> = []
     private var admissionWindows = AdmissionWindowUndoStore()
-    /// The words of the saved idempotency windows.
+    /// The words (numbers) of the saved idempotency windows, as `PackedOutcomes` lays them out.
     private var words: ContiguousArray<Int64> = []
 
     package init() {}

@@ -5,7 +5,7 @@ package import PlazaModel
 /// The pending counters of a feed: likes, speaking levels and the summary (the live's statistics).
 ///
 /// Only the latest value of each kind is published, at most once in the kind's interval, and only while the budget
-/// allows it (R12.1, R11.8).
+/// allows it (R12.1 and R11.8 in docs/RULES.md).
 package struct Counters: Equatable, Sendable, Codable {
     /// A kind of counter, in the order of publication.
     package enum Kind: Sendable, CaseIterable {

@@ -20,8 +20,8 @@ extension FeedRow {
     mutating func setSpeakingLevel(_ level: Int, of user: UserID, at now: Timestamp) {
         let wasPending = self.counters.isPending(.speaking)
         self.counters.setLevel(user, level, at: now)
-        // The level either joined levels that were already pending or changed nothing. The ledger counts both cases as
-        // merged. Any other level is counted when it is published.
+        // If other levels were already pending, or if the level changes nothing, the ledger counts the level as merged.
+        // Otherwise the ledger counts it when it is published.
         if wasPending || !self.counters.isPending(.speaking) { self.ledger.countDropped(.counter, .merged) }
     }
 
@@ -75,9 +75,9 @@ extension FeedRow {
 
     /// Publishes a tip, or drops it.
     ///
-    /// The feed announces the start of a degraded period, in which tips are dropped (R4.20, R12.3). Time is divided
-    /// into intervals of the length `degradedInterval`. The first dropped tip of each further interval repeats the
-    /// announcement for viewers who have joined in the meantime.
+    /// The feed announces the start of a degraded period, in which tips are dropped (R4.20 and R12.3 in docs/RULES.md).
+    /// Time is divided into intervals of the length `degradedInterval`. The first dropped tip of each further interval
+    /// repeats the announcement for viewers who have joined in the meantime.
     mutating func publishTip(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// The limits of a feed in any sliding second, by class of item (I9).
+/// The limits of a feed in any sliding second, by class of item (I9 in docs/RULES.md).
 package struct FeedBudget: Hashable, Sendable {
     /// The maximum number of items in any sliding second.
     package let total: Int

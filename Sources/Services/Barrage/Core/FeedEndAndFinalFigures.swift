@@ -2,7 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// The end of a feed, with the final figures of the live: its statistics, which do not change any more (R3.57).
+/// The end of a feed, with the final figures of the live: its statistics, which do not change any more (R3.57 in
+/// docs/RULES.md).
 extension BarrageMachine {
     /// Ends a feed: appends the last item, replies to the callers, and notifies the directory that the live's id is
     /// free.

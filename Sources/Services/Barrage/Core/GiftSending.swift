@@ -2,7 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// Gifts. Users pay for them, so neither a mute nor the budget keeps a gift out of the feed (R5.9, R12.3).
+/// Gifts. Users pay for them, so neither a mute nor the budget keeps a gift out of the feed (R5.9 and R12.3 in
+/// docs/RULES.md).
 extension BarrageMachine {
     /// Publishes the gift whose id is in `order`, or rejects the order.
     func sendGift(

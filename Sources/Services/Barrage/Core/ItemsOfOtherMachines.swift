@@ -15,7 +15,7 @@ extension FeedRow {
             return
         }
         switch content {
-        // The user came back within a minute, and the visit is already counted (R3.31).
+        // The user came back within a minute, and the visit is already counted (R3.31 in docs/RULES.md).
         case .audienceJoined(_, continuesVisit: true?): break
         case .audienceJoined:
             // A join is counted even if its tip is dropped.

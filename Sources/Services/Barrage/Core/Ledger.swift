@@ -14,7 +14,7 @@ package enum DropReason: String, Hashable, Comparable, Sendable, Codable, CaseIt
     package static func < (a: DropReason, b: DropReason) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The ledger of a feed: published = admitted + refused + dropped (I10).
+/// The ledger of a feed: published = admitted + refused + dropped (I10 in docs/RULES.md).
 ///
 /// `published` counts the messages and items that reached the fan-out. A feed counter (likes, speaking levels or the
 /// summary) that waits for its publication is not counted yet. The ledger contains only numbers, so that a copy for

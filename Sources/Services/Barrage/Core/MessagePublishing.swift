@@ -4,7 +4,7 @@ import PlazaModel
 
 extension FeedRow {
     /// Admits and numbers a user's message, rejects it, or drops it because the budget is short; the ledger counts the
-    /// message in each case (I10).
+    /// message in each case (I10 in docs/RULES.md).
     ///
     /// The word filter is the slowest check. It runs last, and only on messages that the budget allows. Therefore a
     /// flood of messages does not cause a flood of searches.

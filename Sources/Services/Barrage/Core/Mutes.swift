@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The muted users of a live, and until when (R4.18, R5.7).
+/// The muted users of a live, and until when (R4.18 and R5.7 in docs/RULES.md).
 ///
 /// A permanent mute ends at `Timestamp.distantFuture`. The number of mutes is limited. Beyond the limit, the mute that
 /// expires first is removed, so that permanent mutes stay.

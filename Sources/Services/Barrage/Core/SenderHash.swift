@@ -6,7 +6,7 @@ package import PlazaModel
 package struct SenderHash: Hashable, Sendable {
     /// The `StableHash` of the user's id; 0 for `nobody`, whose messages count towards no sender's share.
     package let hash: UInt64
-    /// Whether the sender's messages may fill the whole budget and are not limited by a share (R12.3).
+    /// Whether the sender's messages may fill the whole budget and are not limited by a share (R12.3 in docs/RULES.md).
     ///
     /// True for the live's owner and for `nobody`.
     package let mayFillBudget: Bool

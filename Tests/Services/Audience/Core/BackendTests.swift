@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Webhook events that report to an app's backend which users are in a live (R14.13, R14.14).
+/// Webhook events that report to an app's backend which users are in a live (R14.13 and R14.14 in docs/RULES.md).
 @Suite struct BackendTests {
     /// A live of an app with webhooks.
     private static func harness() -> AudienceHarness {

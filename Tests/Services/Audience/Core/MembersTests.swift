@@ -154,7 +154,8 @@ import Testing
         harness.handle(.leasesAnswered(plannedInputs[0], .changed([change])), into: &effects)
         harness.handle(.leasesAnswered(plannedInputs[1], .nothing), into: &effects)
         #expect(AudienceHarness.rejectionCode(caller, effects) == .noSuchRoomOnEntry)
-        // The end is passed on to the fan-out with the total of visits (R3.56): 0, because the join was rejected.
+        // The end is passed on to the fan-out with the total of visits (R3.56 in docs/RULES.md): 0, because the join
+        // was rejected.
         #expect(effects.count == 3, "expected the rejection of the join, and the two effects of the end")
         #expect(
             effects.suffix(2) == [

@@ -83,8 +83,8 @@ import Testing
         #expect(
             effectsOfLaterResume.contains(AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice))),
             "expected that the resume is published as a join, because alice's lease has expired")
-        // While Redis cannot be reached, a ticket that no join issued is rejected too (I5). This resume, too, names its
-        // own offset as its ticket.
+        // While Redis cannot be reached, a ticket that no join issued is rejected too (I5 in docs/RULES.md). This
+        // resume, too, names its own offset as its ticket.
         let ownOffset = harness.offset + 1
         let withOwnOffset = AudienceHarness.caller(AudienceHarness.bob, counter: 20, ticket: ownOffset)
         #expect(

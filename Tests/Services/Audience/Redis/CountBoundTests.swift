@@ -52,7 +52,7 @@ import Testing
                 } else {
                     effects += try partition.send(.join(caller: PartitionHarness.caller(name, counter: nextOffset)))
                     viewers[name] = Viewer(ticket: nextOffset, lastSignOfLife: partition.now)
-                    // A user who comes back within a minute continues the visit (R3.31).
+                    // A user who comes back within a minute continues the visit (R3.31 in docs/RULES.md).
                     let continuesVisit = leftAt[name].map { secondsNow() - $0 < 60 } ?? false
                     if !continuesVisit { visitCount += 1 }
                 }

@@ -2,7 +2,7 @@
 import PlazaModel
 import Testing
 
-/// The Redis script that reads the profile of a user if the user is in the live (R6.14, R6.15).
+/// The Redis script that reads the profile of a user if the user is in the live (R6.14 and R6.15 in docs/RULES.md).
 @Suite(.timeLimit(.minutes(1))) struct GuestMembershipScriptTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }

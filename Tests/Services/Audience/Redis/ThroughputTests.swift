@@ -22,7 +22,7 @@ import Testing
         partition.write(.heartbeats(beats: beats), after: .seconds(1))
         let heartbeatDuration = try clock.measure { try partition.processAndCommit() }
         print("\(sessionCount) joins in \(joinDuration), their heartbeats in \(heartbeatDuration) (debug build)")
-        // A lease lasts 90 s from its heartbeat, and has expired 2 s later at the latest (I4).
+        // A lease lasts 90 s from its heartbeat, and has expired 2 s later at the latest (I4 in docs/RULES.md).
         let (leaseSeconds, latestExpirySeconds) = (90, 92)
         let oldestHeartbeatSeconds = sessionCount / 1000
         let secondsWithoutExpiry = leaseSeconds - oldestHeartbeatSeconds

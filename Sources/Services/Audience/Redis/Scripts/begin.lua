@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Begins a new epoch: removes all leases. The outbox and the last offset stay, so that changes that were executed are
--- still published, once. They are removed too in two cases:
+-- still published, once. The outbox and the last offset are removed too in two cases:
 --   - No owner has committed an offset. Then the values are left over from an older cluster.
 --   - A script has failed. Then no value can be trusted, and the changes of the failed batch are never published.
 --

@@ -26,7 +26,7 @@ for _, live in ipairs(redis.call('ZRANGEBYSCORE', base .. ':due', '-inf', time, 
   else
     redis.call('ZREM', base .. ':due', live)
   end
-  -- A live without expired leases costs time, too, so it uses up one.
+  -- A live without expired leases costs time, too, so it counts as one expired lease.
   budget = budget - math.max(1, #ended)
   if budget <= 0 then break end
 end
