@@ -5,6 +5,7 @@ import PlazaModel
 
 @testable import BarrageCore
 
+/// The invariants of the fan-out's rows; docs/RULES.md explains their numbers, such as I10.
 extension BarrageMachine: CheckedMachine {
     func violations(in rows: BarrageRows, at now: Timestamp) -> [String] {
         var violations: [String] = []

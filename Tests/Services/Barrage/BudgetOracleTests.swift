@@ -11,7 +11,7 @@ import Testing
 /// for each decision.
 private struct BudgetOracle {
     /// An attempt to publish an item.
-    struct Entry {
+    struct Attempt {
         /// The time in milliseconds.
         var at: Int64
         var feedClass: FeedClass
@@ -24,14 +24,14 @@ private struct BudgetOracle {
     var total: Int
     /// How many messages a sender may send per second.
     var rate: Int
-    var entries: [Entry] = []
+    var attempts: [Attempt] = []
 
     /// The user whose messages may use the whole budget, as those of a live's owner.
     static let owner: UserID = "owner"
 
-    /// Decides whether an item enters the feed, and stores the attempt.
-    mutating func admits(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
-        let recent = self.entries.suffix(while: { $0.at > now - 1000 })
+    /// Decides whether an item enters the feed, and stores the attempt; returns whether the item enters.
+    mutating func tryToPublish(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
+        let recent = self.attempts.suffix(while: { $0.at > now - 1000 })
         let used = recent.count { $0.hasEntered }
         // A message of a sender beyond its rate is rejected; it does not count as an attempt.
         if let sender, recent.count(where: { $0.hasEntered && $0.sender == sender }) >= self.rate { return false }
@@ -55,14 +55,14 @@ private struct BudgetOracle {
                 hasEntered = true
             }
         }
-        self.entries.append(Entry(at: now, feedClass: feedClass, sender: sender, hasEntered: hasEntered))
+        self.attempts.append(Attempt(at: now, feedClass: feedClass, sender: sender, hasEntered: hasEntered))
         return hasEntered
     }
 }
 
 /// The admission window of a feed, compared with the oracle, and its stored form.
 @Suite struct BudgetOracleTests {
-    /// No schedule has more senders than nine tenths of the budget: with more, each sender's share is only one message.
+    /// No schedule has more senders than nine tenths of the budget, because the window records no more of them.
     ///
     /// Rules: R12.1.
     @Test(arguments: 1...40) func `I9 the admission window decides like a brute-force count`(seed: UInt64) throws {
@@ -96,8 +96,8 @@ private struct BudgetOracle {
             let sender = feedClass == .barrage ? author : nil
             let time = Timestamp(milliseconds: now)
             let senderHash = sender.map { SenderHash($0, mayFillBudget: isOwner) } ?? .nobody
-            let decision = window.admit(feedClass, from: senderHash, rate: rate, under: budget, at: time)
-            let expectsAdmission = oracle.admits(feedClass, sender, at: now)
+            let decision = window.decideAndRecord(feedClass, from: senderHash, rate: rate, under: budget, at: time)
+            let expectsAdmission = oracle.tryToPublish(feedClass, sender, at: now)
             try #require((decision == .admitted) == expectsAdmission, "step \(step)")
             switch decision {
             case .admitted: break
@@ -115,7 +115,7 @@ private struct BudgetOracle {
     ///
     /// Control items, gifts and the owner's messages are privileged: they are not limited to nine tenths of the budget.
     private func checkSlidingSeconds(of oracle: BudgetOracle, under budget: FeedBudget) {
-        let enteredItems = oracle.entries.filter(\.hasEntered)
+        let enteredItems = oracle.attempts.filter(\.hasEntered)
         #expect(enteredItems.count > 100, "expected a schedule in which items enter")
         for (index, last) in enteredItems.enumerated() {
             let second = enteredItems[...index].suffix(while: { $0.at > last.at - 1000 })
@@ -137,8 +137,9 @@ private struct BudgetOracle {
         // 40.
         for step in 0..<60 {
             let now = Timestamp(milliseconds: 1_700_000_000_000 + Int64(step) * 20)
-            _ = window.admit(.barrage, from: SenderHash(UserID("user-\(step % 12)")), under: budget, at: now)
-            _ = window.admit(.control, from: .nobody, under: budget, at: now)
+            let sender = SenderHash(UserID("user-\(step % 12)"))
+            _ = window.decideAndRecord(.barrage, from: sender, under: budget, at: now)
+            _ = window.decideAndRecord(.control, from: .nobody, under: budget, at: now)
         }
         let data = try JSONEncoder().encode(window)
         #expect(data.count < 700)
@@ -162,7 +163,7 @@ private struct BudgetOracle {
 
 extension AdmissionWindow {
     /// Decides whether an item enters, and records the decision, as a feed does.
-    mutating func admit(
+    mutating func decideAndRecord(
         _ feedClass: FeedClass, from sender: SenderHash, rate: Int = .max, under budget: FeedBudget, at now: Timestamp
     ) -> Decision {
         let decision = self.decide(on: feedClass, from: sender, rate: rate, under: budget, at: now)
