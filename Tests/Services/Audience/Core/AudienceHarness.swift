@@ -17,12 +17,12 @@ struct AudienceHarness {
     static let bob = UserInfo(userID: "bob", userName: "Bob")
     /// The offset of a test's first input; if that input is a join, also the ticket that the join returns.
     static let firstInputOffset: Int64 = 102
-    /// The ticket of callers whose join a test leaves out.
+    /// A ticket that no join of a test returns, for callers whose join the test leaves out.
     ///
-    /// No join has this offset, but the machine does not know that: in most calls it accepts every ticket above the
-    /// offset of the live's opening. Only where a wrong ticket could create or remove a lease, the ticket must also be
-    /// below the offset of the input: in a resume (a join that names the ticket of an earlier join), a heartbeat, an
-    /// assertion, and a sign-off (a gateway has closed a session permanently).
+    /// In most calls the machine accepts every ticket above the offset of the live's opening. Only where a wrong ticket
+    /// could create or remove a lease, the ticket must also be below the offset of the input: in a resume (a join that
+    /// names the ticket of an earlier join), a heartbeat, an assertion, and a sign-off (a gateway has closed a session
+    /// permanently).
     static let unusedTicket: Int64 = 110
     static let ending = Ending(
         reason: .endedByServer, caller: nil, epoch: Self.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
@@ -129,7 +129,7 @@ struct AudienceHarness {
             ticket: ticket.map { Ticket($0) })
     }
 
-    /// The effect of a successful call.
+    /// The reply to a successful call.
     static func reply(_ caller: Caller, _ result: CallResult) -> Effect {
         .success(result, to: caller, app: "demo")
     }

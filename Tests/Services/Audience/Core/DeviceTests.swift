@@ -4,7 +4,9 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Policies for a user's devices, and resumes after a kick.
+/// How many devices a user may have in a live, and resumes after a kick.
+///
+/// Each device has a session of its own. A resume is a join with the ticket of the session's earlier join.
 @Suite struct DeviceTests {
     /// A live of an app with this policy for a user's devices.
     private static func harness(_ devices: DevicePolicy) -> AudienceHarness {
@@ -24,6 +26,12 @@ import Testing
         ]
     }
 
+    /// Whether a planned join makes Redis remove the user's other sessions; nil if the input is planned otherwise.
+    private static func removesOtherSessions(_ planned: PlannedInput) -> Bool? {
+        guard case .join(_, _, _, _, _, removesOtherSessions: let removesOthers)? = planned.request else { return nil }
+        return removesOthers
+    }
+
     /// Rules: R3.33.
     @Test func `where one device is allowed, a second device replaces the first, and viewers see no change`() {
         var harness = Self.harness(.one)
@@ -32,11 +40,7 @@ import Testing
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
         let secondDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")
-        guard case .join(_, _, _, _, _, removesOtherSessions: true)? = harness.plan(.join(caller: secondDevice)).request
-        else {
-            Issue.record("the join would not remove the user's other sessions")
-            return
-        }
+        #expect(Self.removesOtherSessions(harness.plan(.join(caller: secondDevice))) == true)
         let effects = harness.send(
             .join(caller: secondDevice),
             redisResult: .changed([.joined(isFirst: false, count: 1, replacesOthers: true)]))
@@ -64,10 +68,7 @@ import Testing
     @Test func `where several devices are allowed, a join replaces no other device`() {
         var harness = Self.harness(.several)
         let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
-        guard case .join(_, _, _, _, _, removesOtherSessions: false)? = planned.request else {
-            Issue.record("the join would remove the user's other sessions")
-            return
-        }
+        #expect(Self.removesOtherSessions(planned) == false)
         #expect(
             AudienceHarness.notices(
                 harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
@@ -75,12 +76,13 @@ import Testing
     }
 
     @Test
-    func `while the leases are uncertain, a fresh join replaces all other devices, and a resume replaces none`() {
+    func `where one device is allowed, a new join without Redis replaces all other devices, and a resume none`() {
         var harness = Self.harness(.one)
+        // Without Redis, the machine does not know whether alice has other devices.
         _ = harness.tickWithoutRedis()
-        // A join without a ticket is fresh, a join with a ticket is a resume.
-        let fresh = harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
-        #expect(Self.effectsOfRemovedDevices(harness).allSatisfy(fresh.contains))
+        let effectsOfJoin = harness.sendWithoutRedis(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
+        #expect(Self.effectsOfRemovedDevices(harness).allSatisfy(effectsOfJoin.contains))
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         #expect(AudienceHarness.notices(harness.sendWithoutRedis(.join(caller: resuming))).isEmpty)
         #expect(
@@ -102,41 +104,41 @@ import Testing
         let effects = harness.send(.join(caller: resuming))
         #expect(AudienceHarness.rejectionCode(resuming, effects) == .staleTicket)
         #expect(AudienceHarness.rejectionReason(effects) == "byAdmin")
-        let fresh = AudienceHarness.caller(AudienceHarness.alice, counter: 3)
-        #expect(harness.plan(.join(caller: fresh)).decision == .proceed)
+        let rejoining = AudienceHarness.caller(AudienceHarness.alice, counter: 3)
+        #expect(harness.plan(.join(caller: rejoining)).decision == .proceed)
     }
 
-    @Test
-    func `I6 a resume after a kick in one batch is rejected by Redis, or without Redis by the revocation fence`() {
+    @Test func `I6 a resume with a ticket that only Redis knows to be void is rejected without a reason`() {
         var harness = Self.harness(.several)
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
-        // Redis knows of a kick that the machine does not know yet, and reports that the ticket is void.
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let rejected = harness.send(.join(caller: resuming), redisResult: .changed([.ticketVoid]))
         #expect(AudienceHarness.rejectionCode(resuming, rejected) == .staleTicket)
         #expect(
             AudienceHarness.rejectionReason(rejected) == nil,
             "expected no reason, because the machine does not know of a kick")
+    }
 
-        let kickedCaller = AudienceHarness.caller(
-            AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstInputOffset)
-        // A kick and a resume are in one batch, which is decided without Redis.
+    @Test func `I6 a resume after a kick in the same batch is rejected even without Redis, with the kick's reason`() {
+        var harness = Self.harness(.several)
+        _ = harness.send(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let kick = AudienceCommand.kick(
             user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1))
         let plannedInputs = harness.machine.plan(
             [
                 (Moment(now: harness.now, offset: 200), AudienceInput(AudienceHarness.key, kick)),
-                (
-                    Moment(now: harness.now, offset: 201),
-                    AudienceInput(AudienceHarness.key, .join(caller: kickedCaller))
-                ),
+                (Moment(now: harness.now, offset: 201), AudienceInput(AudienceHarness.key, .join(caller: resuming))),
             ], in: &harness.rows)
         var effects: [Effect] = []
+        // Redis was not reached, so it has executed no request of the batch.
         harness.handle(.leasesUnavailable(batch: plannedInputs, mayHaveRun: false), into: &effects)
         for planned in plannedInputs { harness.handle(.leasesAnswered(planned, .unavailable), into: &effects) }
-        #expect(AudienceHarness.rejectionCode(kickedCaller, effects) == .staleTicket)
+        #expect(AudienceHarness.rejectionCode(resuming, effects) == .staleTicket)
         #expect(AudienceHarness.rejectionReason(effects) == "byAdmin")
         #expect(!effects.contains(AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice))))
     }

@@ -28,7 +28,7 @@ import Testing
         }
         #expect(error.code == .unavailable)
         #expect(error.retryAfter != nil)
-        #expect(rejected.count == 1)
+        #expect(rejected.count == 1, "expected the rejection alone")
     }
 
     @Test func `I5 a leave while Redis cannot be reached is not published`() {

@@ -92,7 +92,7 @@ import Testing
                 == .staleTicket)
     }
 
-    @Test func `a leave that arrives after a later join does not change the recorded reply of that join`() {
+    @Test func `a leave with the ticket of an earlier join does not change the recorded reply of a later join`() {
         var harness = AudienceHarness()
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),

@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Admins, limits, sign-offs and names of users in a live.
+/// Admins, the limit of viewers, sign-offs, names and announced mutes.
 @Suite struct RightsTests {
     /// Rules: R1.5, R4.3.
     @Test func `the list shows the admins that the directory has reported`() {
@@ -36,7 +36,7 @@ import Testing
         /// The limit of viewers in the lease request of a join.
         let requestedLimit = { (harness: inout AudienceHarness) -> Int? in
             guard
-                case .join(_, _, _, let limit, _, _)? = harness.plan(
+                case .join(_, _, _, limit: let limit, _, _)? = harness.plan(
                     .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1))
                 ).request
             else { return nil }

@@ -56,16 +56,17 @@ final class DeadlyProcessor: PartitionProcessor {
 let arguments = CommandLine.arguments
 guard arguments.count == 5, let partitionCount = Int(arguments[3]) else {
     print("usage: DeadlyPresence BROKERS INSTANCE PARTITION-COUNT REDIS-PORT")
-    exit(64)
+    exit(64)  // EX_USAGE
 }
 let (brokers, instance, redisPort) = (arguments[1], arguments[2], arguments[4])
 var reader = SettingsReader(
     program: "audience-presence", summary: "", arguments: ["--redis", "127.0.0.1:\(redisPort)"], environment: [:])
-let presence = PresenceSettings(&reader).spec(policies: Policies())
-let spec = MachineSpec(
-    name: presence.name, inbox: presence.inbox, state: presence.state, publicTopics: presence.publicTopics
-) { DeadlyProcessor(presence.makeProcessor($0)) }
-// The closure ignores what the Kafka client logs.
+let presenceSpec = PresenceSettings(&reader).spec(policies: Policies())
+let deadlySpec = MachineSpec(
+    name: presenceSpec.name, inbox: presenceSpec.inbox, state: presenceSpec.state,
+    publicTopics: presenceSpec.publicTopics
+) { DeadlyProcessor(presenceSpec.makeProcessor($0)) }
+// The closure drops the Kafka client's log lines.
 let kafka = KafkaSettings(brokers: brokers, clientID: instance) { _, _, _ in }
 let settings = ShellSettings(kafka: kafka, instance: instance, partitions: partitionCount, mode: .full)
-MachineShell(spec, settings: settings, log: .none, metrics: MetricsRegistry()).run()
+MachineShell(deadlySpec, settings: settings, log: .none, metrics: MetricsRegistry()).run()

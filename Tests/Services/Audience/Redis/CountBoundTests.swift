@@ -21,7 +21,7 @@ import Testing
         seed: UInt64
     ) throws {
         let redis = try LiveRedis()
-        let partition = try PartitionHarness(redis: redis.port)
+        let partition = try PartitionHarness(redisPort: redis.port)
         try partition.processAndCommit()
         var random = SeededRandom(seed: seed)
         var viewers: [String: Viewer] = [:]

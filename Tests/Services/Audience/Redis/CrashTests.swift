@@ -14,7 +14,7 @@ import Testing
     init() throws { self.redis = try LiveRedis() }
 
     @Test func `I15 inputs that the next owner processes again, in smaller batches, have the same effects`() throws {
-        let partition = try PartitionHarness(redis: self.redis.port)
+        let partition = try PartitionHarness(redisPort: self.redis.port)
         try partition.processAndCommit()
         self.writeMixedInputs(into: partition)
         let effectsOfFirstOwner = try partition.process()
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `I15 a batch whose transaction aborts has the same effects when it is repeated`() throws {
-        let partition = try PartitionHarness(redis: self.redis.port)
+        let partition = try PartitionHarness(redisPort: self.redis.port)
         try partition.processAndCommit()
         self.writeMixedInputs(into: partition)
         let abortedEffects = try partition.process()
@@ -54,13 +54,13 @@ import Testing
         var policy = AppPolicy()
         policy.devices = seed % 2 == 0 ? .several : .one
         policy.hasWebhooks = true
-        let undisturbed = try PartitionHarness(redis: self.redis.port, policy: policy)
+        let undisturbed = try PartitionHarness(redisPort: self.redis.port, policy: policy)
         Self.writeRandomInputs(seed, into: undisturbed)
         try undisturbed.processAndCommit()
 
         // The same inputs again, from an empty Redis, with aborts and changes of owner.
         _ = try PlainRedisClient(port: self.redis.port).run("FLUSHALL")
-        let crashing = try PartitionHarness(redis: self.redis.port, policy: policy)
+        let crashing = try PartitionHarness(redisPort: self.redis.port, policy: policy)
         Self.writeRandomInputs(seed, into: crashing)
         var random = SeededRandom(seed: seed &+ 100)
         while crashing.committedOffset < undisturbed.committedOffset {
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `a former owner that processes an input is fenced and changes nothing`() throws {
-        let partition = try PartitionHarness(redis: self.redis.port)
+        let partition = try PartitionHarness(redisPort: self.redis.port)
         try partition.processAndCommit()
         let formerOwner = try partition.replaceOwner()
         try partition.processAndCommit()
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `published entries are deleted from the outbox with the next batch`() throws {
-        let partition = try PartitionHarness(redis: self.redis.port)
+        let partition = try PartitionHarness(redisPort: self.redis.port)
         for index in 0..<50 { partition.write(.join(caller: PartitionHarness.caller("u\(index)", counter: 1))) }
         try partition.processAndCommit()
         let plainRedis = try PlainRedisClient(port: self.redis.port)

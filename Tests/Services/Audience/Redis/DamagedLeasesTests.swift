@@ -125,7 +125,7 @@ import Testing
         try self.partition.tick(seconds: 20)
         try self.partition.replaceOwner()
         try self.partition.processAndCommit()
-        let newCluster = try PartitionHarness(redis: self.fixture.redis.port)
+        let newCluster = try PartitionHarness(redisPort: self.fixture.redis.port)
         try newCluster.processAndCommit()
         try newCluster.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         #expect(try newCluster.listUserIDs(pageSize: 10) == ["alice"])

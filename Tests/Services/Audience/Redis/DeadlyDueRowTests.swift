@@ -88,7 +88,7 @@ struct DeadlyDueRowTests {
 
     /// Starts `DeadlyPresence` processes with these instance names, each of which is started again when it dies.
     private func startServices(_ instances: [String]) -> SupervisedProcesses {
-        let (brokers, port) = (self.harness.settings.brokers, self.harness.redis.port)
+        let (brokers, port) = (self.harness.kafkaSettings.brokers, self.harness.redis.port)
         return SupervisedProcesses("DeadlyPresence", instances) {
             [brokers, $0, "\(PresenceShellHarness.partitions)", "\(port)"]
         }

@@ -46,7 +46,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: dataFolder) }
         let redis = try LiveRedis(
             arguments: ["--dir", dataFolder.path, "--appendonly", "yes", "--appendfsync", "always"])
-        let partition = try PartitionHarness(redis: redis.port)
+        let partition = try PartitionHarness(redisPort: redis.port)
         try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         redis.kill()
         try partition.tick(seconds: 2)
@@ -72,8 +72,8 @@ import Testing
 
         connection.isCut = true
         let joined = try self.partition.send(.join(caller: PartitionHarness.caller("dora", counter: 1)))
-        // `false`: the join is not confirmed, because Redis has no lease for it.
-        guard case .success(.joined(_, _, false, _))? = PartitionHarness.outcomes(joined).first else {
+        // Redis has no lease for the join, so the join is not confirmed.
+        guard case .success(.joined(_, _, confirmed: false, _))? = PartitionHarness.outcomes(joined).first else {
             Issue.record("the join is not marked as unconfirmed: \(joined)")
             return
         }
@@ -114,7 +114,7 @@ import Testing
         // Redis stores the offset of the last processed input. After 200 ticks it is higher than every offset of the
         // new cluster, whose inbox begins at 0.
         try self.partition.tick(seconds: 200)
-        let newCluster = try PartitionHarness(redis: self.fixture.redis.port)
+        let newCluster = try PartitionHarness(redisPort: self.fixture.redis.port)
         try newCluster.processAndCommit()
         let joinEffects = try newCluster.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         #expect(PartitionHarness.joinedUsers(joinEffects) == ["alice"])

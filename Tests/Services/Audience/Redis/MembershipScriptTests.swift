@@ -17,7 +17,7 @@ import Testing
     private func partition(devices: DevicePolicy = .several) throws -> PartitionHarness {
         var policy = AppPolicy()
         policy.devices = devices
-        let partition = try PartitionHarness(redis: self.redis.port, policy: policy)
+        let partition = try PartitionHarness(redisPort: self.redis.port, policy: policy)
         try partition.processAndCommit()
         return partition
     }

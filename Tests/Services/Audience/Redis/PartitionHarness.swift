@@ -47,22 +47,22 @@ final class PartitionHarness {
     ///
     /// Neither of the two inputs is processed yet.
     init(
-        redis port: Int, policy: AppPolicy = AppPolicy(), connection: (any LeaseConnection)? = nil
+        redisPort: Int, policy: AppPolicy = AppPolicy(), connection: (any LeaseConnection)? = nil
     ) throws {
-        self.redisPort = port
+        self.redisPort = redisPort
         self.policy = policy
-        self.owner = Self.processor(port, policy, connection)
+        self.owner = Self.processor(redisPort, policy, connection)
         self.write(.opened(epoch: Self.epoch, owner: Self.host))
         try self.replaceOwner(connection: connection)
     }
 
     private static func processor(
-        _ port: Int, _ policy: AppPolicy, _ connection: (any LeaseConnection)?
+        _ redisPort: Int, _ policy: AppPolicy, _ connection: (any LeaseConnection)?
     ) -> PresenceProcessor {
         PresenceProcessor(
             AudienceMachine(partition: 0, policies: Policies(["demo": policy])),
             store: LeaseStore(
-                connection ?? RedisLeaseConnection.withoutPause(port: port), partition: 0, lease: .seconds(90)),
+                connection ?? RedisLeaseConnection.withoutPause(port: redisPort), partition: 0, lease: .seconds(90)),
             log: .none,
             metrics: MetricsRegistry())
     }

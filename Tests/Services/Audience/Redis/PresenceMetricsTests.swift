@@ -34,6 +34,7 @@ import Testing
             log: .none, metrics: registry)
         let key = AudienceKey.partition.text
         processor.restore(key: key, row: Array("{nonsense".utf8))
+        // A key that only another version of presence uses.
         processor.restore(key: "of another version", row: Array("{}".utf8))
         #expect(processor.unreadableRowCount == 2)
         let malformed = registry.counter(MetricNames.Shell.malformed, help: "", labels: ["machine": "audience"])

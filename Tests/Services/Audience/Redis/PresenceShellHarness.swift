@@ -12,17 +12,19 @@ import Testing
 
 @testable import ServiceShell
 
-/// A Kafka broker (real or embedded), a real Redis, and presence in shells that run as threads of the test.
+/// A Kafka broker (real or in memory), a real Redis, and instances of presence, each on a thread of the test.
+///
+/// An instance runs in a shell (`MachineShell`): the loop that reads the inbox, lets presence decide, and commits.
 final class PresenceShellHarness {
     static let partitions = TopicBroker.partitions
     let redis: LiveRedis
     private let leaseSeconds: Int
     private let mode: KafkaMode
-    var settings: KafkaSettings { self.broker.settings }
+    var kafkaSettings: KafkaSettings { self.broker.settings }
     private let broker: TopicBroker
     private let producer: KafkaProducer
-    private let reader: KafkaConsumer
-    /// The records read so far from the topics that presence writes, in order.
+    private let consumer: KafkaConsumer
+    /// The records read so far from the inbox of presence and from the topics that it writes, in order.
     private(set) var records: [IncomingRecord] = []
 
     convenience init(_ mode: KafkaMode, leaseSeconds: Int) throws {
@@ -37,32 +39,30 @@ final class PresenceShellHarness {
         let topics: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies, .deadLetters]
         self.broker = broker
         self.producer = try KafkaProducer(broker.settings)
-        self.reader = try KafkaConsumer(
-            broker.settings, fetchWait: mode == .full ? .milliseconds(20) : .milliseconds(5))
+        let isRealKafka = mode == .full
+        self.consumer = try KafkaConsumer(
+            broker.settings, fetchWait: isRealKafka ? .milliseconds(20) : .milliseconds(5))
         var starts: [TopicPartition: Int64] = [:]
         for topic in topics {
             for partition in 0..<Self.partitions {
                 starts[TopicPartition(topic.rawValue, Int32(partition))] = LogicalOffset.beginning
             }
         }
-        try self.reader.assign(starts)
+        try self.consumer.assign(starts)
     }
 
-    deinit { self.reader.close() }
+    deinit { self.consumer.close() }
 
-    /// Starts a presence shell with the given instance name.
+    /// Starts an instance of presence with this name.
     func start(_ instance: String) -> RunningPresence {
-        var reader = SettingsReader(
+        var settingsReader = SettingsReader(
             program: "audience-presence", summary: "",
             arguments: ["--redis", "127.0.0.1:\(self.redis.port)", "--lease-seconds", "\(self.leaseSeconds)"],
             environment: [:])
-        let settings = PresenceSettings(&reader)
-        return RunningPresence(
-            MachineShell(
-                settings.spec(policies: Policies()),
-                settings: ShellSettings(
-                    kafka: self.settings, instance: instance, partitions: Self.partitions, mode: self.mode),
-                log: .none, metrics: MetricsRegistry()))
+        let spec = PresenceSettings(&settingsReader).spec(policies: Policies())
+        let shellSettings = ShellSettings(
+            kafka: self.kafkaSettings, instance: instance, partitions: Self.partitions, mode: self.mode)
+        return RunningPresence(MachineShell(spec, settings: shellSettings, log: .none, metrics: MetricsRegistry()))
     }
 
     /// Writes an input of `live` to the inbox, and waits until it is acknowledged.
@@ -72,20 +72,21 @@ final class PresenceShellHarness {
         try self.producer.flush(timeout: .seconds(10))
     }
 
-    /// Writes to the state topic what an owner of the live's partition leaves if it dies while it processes an input.
+    /// Writes the record that an owner of the live's partition leaves in the state topic if it dies while it processes
+    /// an input; no instance may be running.
     ///
-    /// The owner recorded the attempt before it died. Because of this record, the next owner processes the inputs one
-    /// at a time. No shell may be running.
+    /// Because of this record, the next owner processes the inputs one at a time.
     func writeFailedAttempt(_ live: LiveKey) throws {
         let partition = PlazaTopic.partition(of: live.text, among: Self.partitions)
         let inboxPartition = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
-        let group = try KafkaConsumer(self.settings, group: "audience")
-        defer { group.close() }
+        let groupConsumer = try KafkaConsumer(self.kafkaSettings, group: "audience")
+        defer { groupConsumer.close() }
+        let offsets = try groupConsumer.committedOffsets(of: [inboxPartition], timeout: .seconds(10))
         // The dictionary has optional values, so its lookup gives a double optional, which `?? nil` flattens.
-        let committed = try group.committedOffsets(of: [inboxPartition], timeout: .seconds(10))[inboxPartition] ?? nil
+        let committed = offsets[inboxPartition] ?? nil
         guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(inboxPartition)") }
-        // The next 1000 inputs are processed one at a time. Step 0 is the first due row, or the input itself; the count
-        // 0 says that no owner has begun the step alone, and `process` names the process that died.
+        // The process `dead` has died in a group of 1000 inputs that begins at the committed offset. It did not process
+        // an input alone (`count` 0); the next owner does so with each input of the group.
         let record = ProcessingAttempts.Record(
             offset: offset, step: 0, count: 0, aloneUntil: offset + 1000, process: "dead")
         try self.producer.send(
@@ -108,7 +109,7 @@ final class PresenceShellHarness {
     ) throws {
         let deadline = MonotonicClock.now.milliseconds + seconds * 1000
         while !condition(self.records), MonotonicClock.now.milliseconds < deadline {
-            _ = try self.reader.poll(max: 1000, timeout: .milliseconds(200), into: &self.records)
+            _ = try self.consumer.poll(max: 1000, timeout: .milliseconds(200), into: &self.records)
             try meanwhile()
         }
     }
@@ -138,11 +139,12 @@ final class PresenceShellHarness {
         return nil
     }
 
-    /// The ticket in the reply to the join of `session`.
+    /// The ticket in the reply to the join of `session`, whose lease is in Redis.
     static func ticket(_ records: [IncomingRecord], session: SessionID) -> Int64? {
         for record in records {
             guard let reply = Self.value(of: record, in: .replies, as: Reply.self),
-                reply.request.session == session, case .success(.joined(let ticket, _, true, _)) = reply.outcome
+                reply.request.session == session,
+                case .success(.joined(let ticket, _, confirmed: true, _)) = reply.outcome
             else { continue }
             return ticket.offset
         }
@@ -157,7 +159,7 @@ final class PresenceShellHarness {
 
     /// The value of a record; nil for a record of another topic, and for one without a value, which deletes its key.
     ///
-    /// A value of another form is an issue of the test: left out, it could let a test pass that expects no such record.
+    /// A value that cannot be decoded fails the test: if it were skipped, a test that expects no record could pass.
     private static func value<Value: Decodable>(
         of record: IncomingRecord, in topic: PlazaTopic, as type: Value.Type
     ) -> Value? {
@@ -171,7 +173,7 @@ final class PresenceShellHarness {
     }
 }
 
-/// A shell of presence that runs on a thread of its own until `stop`.
+/// An instance of presence that runs on a thread of its own until `stop`, or until this object is destroyed.
 final class RunningPresence {
     private let shell: MachineShell
     private let thread: DedicatedThread
@@ -181,7 +183,10 @@ final class RunningPresence {
         self.thread = DedicatedThread("test") { shell.run() }
     }
 
-    /// Stops the shell; returns whether its thread has ended within 10 s.
+    // A test that throws an error does not call `stop`.
+    deinit { _ = self.stop() }
+
+    /// Stops the instance; returns whether its thread has ended within 10 s.
     func stop() -> Bool {
         self.shell.stop()
         return self.thread.join(timeout: .seconds(10))

@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ThroughputTests {
     @Test func `ten thousand heartbeats in one batch extend the leases of ten thousand sessions`() throws {
         let redis = try LiveRedis()
-        let partition = try PartitionHarness(redis: redis.port)
+        let partition = try PartitionHarness(redisPort: redis.port)
         let sessionCount = 10_000
         var beats: [Heartbeat] = []
         let clock = ContinuousClock()
