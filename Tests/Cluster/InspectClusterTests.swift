@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `plaza inspect finds the messages of a live and the calls of a user, each with its outcome`() async {
-        await ConcurrentCase.runBlocking(LiveKafka.isAvailable ? KafkaMode.allCases : [.embedded]) { mode in
+        await ConcurrentCase.runBlocking(RealKafka.isAvailable ? KafkaMode.allCases : [.embedded]) { mode in
             let isReal = mode == .full
             let broker = try TopicBroker(isReal: isReal, clientID: "inspect-test")
             try Self.writeEffects(to: broker)

@@ -9,7 +9,7 @@ import Testing
 
 /// Tests of real processes whose connections are secured: Kafka with TLS and a user, Redis with a user.
 @Suite(
-    .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
+    .serialized, .enabled(if: RealKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
     .timeLimit(.minutes(3)))
 struct SecureClusterTests {
     /// The broker that all tests of the suite use; a failure if it did not start.
@@ -54,7 +54,7 @@ struct SecureClusterTests {
             "the packages of Tests/requirements.txt are not there")
         let aclFile = try kafka.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
         let passwordFile = try kafka.authority.secretFile("redis.password", Self.redisPassword + "\n")
-        let redis = try await runOnDedicatedThread { try LiveRedis(arguments: ["--aclfile", aclFile]) }
+        let redis = try await runOnDedicatedThread { try RealRedis(arguments: ["--aclfile", aclFile]) }
         var options = try Self.options(kafka, mechanism: .scramSHA512)
         options.environment["LD_LIBRARY_PATH"] = libraryDirectory
         options.extraArguments[.audiencePresence] = [
@@ -104,7 +104,7 @@ struct SecureClusterTests {
     }
 
     /// Kills Redis, and checks metrics that alerts use: presence must report that it cannot reach its leases.
-    private static func killRedisAndCheckMetrics(_ redis: LiveRedis, _ cluster: LocalCluster) async throws {
+    private static func killRedisAndCheckMetrics(_ redis: RealRedis, _ cluster: LocalCluster) async throws {
         await runOnDedicatedThread { redis.kill() }
         let deadline = ContinuousClock.now + .seconds(20)
         var areLeasesAway = false

@@ -5,7 +5,7 @@ internal import Foundation
 /// Local clusters for tests, with free ports and a run directory that is removed after the test.
 package enum LiveCluster {
     /// The directory of a real Apache Kafka; nil when there is none.
-    package static var kafkaHome: String? { LiveKafka.home }
+    package static var kafkaHome: String? { RealKafka.home }
 
     /// The reason why a test that needs a real Kafka is skipped.
     package static let whyNoKafka = "needs a real Kafka: set KAFKA_HOME to an unpacked Apache Kafka 4"

@@ -14,7 +14,7 @@ package final class SecureKafka: Sendable {
     /// The authority that signed the broker's certificate.
     package let authority: PrivateAuthority
     /// The broker.
-    package let kafka: LiveKafka
+    package let kafka: RealKafka
     /// The listener with TLS and users: PLAIN and SCRAM-SHA-512.
     package let saslPort: Int
     /// The listener with TLS that requires a client's certificate.
@@ -30,7 +30,7 @@ package final class SecureKafka: Sendable {
         self.tlsPort = try FreePort.find()
         let module = "org.apache.kafka.common.security"
         let (user, password) = Self.plainUser
-        self.kafka = try LiveKafka(
+        self.kafka = try RealKafka(
             settings: [
                 "listener.security.protocol.map":
                     "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL,SSL:SSL",

@@ -21,7 +21,7 @@ package struct TopicBroker {
     /// - Throws: an error when no broker can be started.
     package init(isReal: Bool, clientID: String) throws {
         if isReal {
-            try self.init(LiveKafka.shared(), clientID: clientID)
+            try self.init(RealKafka.shared(), clientID: clientID)
         } else {
             try self.init(EmbeddedBroker(), clientID: clientID)
         }
@@ -40,7 +40,7 @@ package struct TopicBroker {
     ///   - clientID: the client id in `settings`.
     ///   - maxMessageBytes: the maximum size of a message, for topics that shall accept less than LivePlaza needs.
     /// - Throws: `KafkaError` if the server does not create a topic.
-    package init(_ kafka: LiveKafka, clientID: String, maxMessageBytes: [PlazaTopic: Int] = [:]) throws {
+    package init(_ kafka: RealKafka, clientID: String, maxMessageBytes: [PlazaTopic: Int] = [:]) throws {
         self.embedded = nil
         self.settings = KafkaSettings(brokers: kafka.bootstrap, clientID: clientID) { _, _, _ in }
         try KafkaAdmin(self.settings).createTopics(

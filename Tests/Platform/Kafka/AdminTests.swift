@@ -10,7 +10,7 @@ import Testing
 /// The client that creates and describes topics, and the topics of the embedded broker.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct AdminTests {
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `topics are created and described, and a repeated request is not an error`() async throws {
         try await runOnDedicatedThread {
             let admin = try KafkaAdmin(TestBroker.real.settings())
@@ -39,10 +39,10 @@ struct AdminTests {
         }
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `the first offset at or after a time is found, or the end of the partition`() async throws {
         try await runOnDedicatedThread {
-            let topic = try LiveKafka.shared().makeTopic(
+            let topic = try RealKafka.shared().makeTopic(
                 "times", config: ["message.timestamp.type": "LogAppendTime"])
             let partition = TopicPartition(topic, 0)
             let producer = try KafkaProducer(TestBroker.real.settings())

@@ -155,7 +155,7 @@ struct FailureTests {
         }
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `a query for a topic that does not exist throws a typed error`() async throws {
         try await runOnDedicatedThread {
             let consumer = try TestBroker.real.makeConsumer()
@@ -229,10 +229,10 @@ struct FailureTests {
         }
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 acknowledged records survive a kill of Kafka, and the clients continue after its restart`() async throws {
         try await runOnDedicatedThread {
-            let kafka = try LiveKafka()
+            let kafka = try RealKafka()
             let topic = try kafka.makeTopic("restart")
             let partition = TopicPartition(topic, 0)
             let settings = Self.silentSettings(kafka.bootstrap)

@@ -11,7 +11,7 @@ enum TestBroker: String, CaseIterable, CustomTestStringConvertible {
     case embedded, real
 
     /// The brokers that this machine can run.
-    static var available: [TestBroker] { LiveKafka.isAvailable ? [.embedded, .real] : [.embedded] }
+    static var available: [TestBroker] { RealKafka.isAvailable ? [.embedded, .real] : [.embedded] }
 
     var testDescription: String { self.rawValue }
 
@@ -21,7 +21,7 @@ enum TestBroker: String, CaseIterable, CustomTestStringConvertible {
     func bootstrap() throws -> String {
         switch self {
         case .embedded: try Self.embeddedBroker.get().bootstrap
-        case .real: try LiveKafka.shared().bootstrap
+        case .real: try RealKafka.shared().bootstrap
         }
     }
 
@@ -33,7 +33,7 @@ enum TestBroker: String, CaseIterable, CustomTestStringConvertible {
             try Self.embeddedBroker.get().createTopic(name, partitions: partitions)
             return name
         case .real:
-            return try LiveKafka.shared().makeTopic(prefix, partitions: partitions)
+            return try RealKafka.shared().makeTopic(prefix, partitions: partitions)
         }
     }
 

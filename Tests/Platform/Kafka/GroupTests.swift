@@ -48,7 +48,7 @@ struct GroupTests {
         return false
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `poll throws an error when the broker rejects the session timeout`() async throws {
         try await runOnDedicatedThread {
             let topic = try TestBroker.real.makeTopic("session")
@@ -92,7 +92,7 @@ struct GroupTests {
         }
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `the partitions of a member that closes are taken over at once by another member`() async throws {
         try await runOnDedicatedThread {
             let topic = try TestBroker.real.makeTopic("takeover", partitions: 2)
@@ -111,7 +111,7 @@ struct GroupTests {
         }
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `a commit with the metadata of a past group generation is rejected, and its transaction must be aborted`()
         async throws
     {

@@ -10,7 +10,7 @@ import Testing
 /// certificates.
 @Suite(
     .serialized,
-    .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME and install openssl"),
+    .enabled(if: RealKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME and install openssl"),
     .timeLimit(.minutes(2)))
 struct KafkaSecurityTests {
     /// The broker, which starts when a test first uses it; a failure if it did not start.

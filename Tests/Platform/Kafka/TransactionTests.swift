@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Transactions of producers, and what consumers read of them.
-@Suite(.serialized, .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), .timeLimit(.minutes(2)))
+@Suite(.serialized, .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"), .timeLimit(.minutes(2)))
 struct TransactionTests {
     /// Makes a producer that can begin transactions; earlier producers with the same id are fenced.
     static func makeProducer(transactionalID: String) throws -> KafkaProducer {

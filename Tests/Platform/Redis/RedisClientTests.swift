@@ -21,7 +21,7 @@ final class TestClock {
 }
 
 /// A client of a real Redis: pipelines, scripts, lost connections, limits and logins.
-@Suite(.enabled(if: LiveRedis.isAvailable, "install redis-server"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: RealRedis.isAvailable, "install redis-server"), .timeLimit(.minutes(1)))
 struct RedisClientTests {
     /// A script that adds its argument to the number at its key, and returns the sum.
     static let addScript = RedisScript(
@@ -43,7 +43,7 @@ struct RedisClientTests {
 
     @Test func `a pipeline returns each command's reply in order and continues after a failed command`() async throws {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis()
+            let redis = try RealRedis()
             let client = Self.makeClient(redis.port)
             // With a zero byte, a line end, a byte that is not UTF-8, and a `$`.
             let binaryValue: [UInt8] = [0, 13, 10, 255, 36]
@@ -75,7 +75,7 @@ struct RedisClientTests {
 
     @Test func `scripts that the server has lost, by a flush or a restart, are loaded again`() async throws {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis()
+            let redis = try RealRedis()
             let client = Self.makeClient(redis.port)
             let calls = [
                 RedisScriptCall(Self.addScript, keys: ["a"], arguments: ["5"]),
@@ -100,7 +100,7 @@ struct RedisClientTests {
         async throws
     {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis()
+            let redis = try RealRedis()
             let clock = TestClock()
             let client = Self.makeClient(redis.port, clock: clock)
             let firstIdentity = try client.connect()
@@ -134,7 +134,7 @@ struct RedisClientTests {
         async throws
     {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis()
+            let redis = try RealRedis()
             let client = Self.makeClient(redis.port)
             try client.connect()
             try redis.restart()
@@ -150,7 +150,7 @@ struct RedisClientTests {
 
     @Test func `I16 a pipeline to a paused server fails after one timeout`() async throws {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis()
+            let redis = try RealRedis()
             let client = Self.makeClient(redis.port) { $0.timeout = .milliseconds(300) }
             try client.connect()
             redis.pause()
@@ -174,7 +174,7 @@ struct RedisClientTests {
 
     @Test func `I16 a pipeline that exceeds a size limit, or whose reply does, throws a typed error`() async throws {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis()
+            let redis = try RealRedis()
             let client = Self.makeClient(redis.port) { settings in
                 settings.maxPipelineCommands = 10
                 settings.maxPipelineBytes = 2_000
@@ -206,7 +206,7 @@ struct RedisClientTests {
 
     @Test func `the right password is accepted, and a missing or wrong one is rejected with the reason`() async throws {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis(arguments: ["--requirepass", "open sesame"])
+            let redis = try RealRedis(arguments: ["--requirepass", "open sesame"])
             #expect(rejectionText(redis.port, password: "open sesame") == nil, "the right password is not rejected")
             #expect(rejectionText(redis.port, password: nil)?.hasPrefix("NOAUTH") == true)
             #expect(rejectionText(redis.port, password: "wrong")?.hasPrefix("WRONGPASS") == true)
@@ -217,7 +217,7 @@ struct RedisClientTests {
         async throws
     {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis(arguments: [
+            let redis = try RealRedis(arguments: [
                 "--user", "default", "off", "--user", "alice", "on", ">open-sesame", "~*", "+@all",
             ])
             var settings = RedisClient.Settings(host: "127.0.0.1", port: redis.port)
@@ -246,7 +246,7 @@ struct RedisClientTests {
 
     @Test func `a server that is killed and restarted has the same port and no data`() async throws {
         try await runOnDedicatedThread {
-            let redis = try LiveRedis()
+            let redis = try RealRedis()
             #expect(try Self.makeClient(redis.port).pipeline([Self.ping]) == [.status("PONG")])
             redis.kill()
             #expect(connectError(Self.makeClient(redis.port)) != nil)

@@ -20,7 +20,7 @@ import Testing
     func `a fresh count is between certain and possible viewers, give or take the changes of the last second`(
         seed: UInt64
     ) throws {
-        let redis = try LiveRedis()
+        let redis = try RealRedis()
         let partition = try PartitionHarness(redisPort: redis.port)
         try partition.processAndCommit()
         var random = SeededRandom(seed: seed)

@@ -9,9 +9,9 @@ import Testing
 
 /// Crashes, aborted transactions and changes of owner, after Redis has executed a batch.
 @Suite(.timeLimit(.minutes(3))) struct CrashTests {
-    let redis: LiveRedis
+    let redis: RealRedis
 
-    init() throws { self.redis = try LiveRedis() }
+    init() throws { self.redis = try RealRedis() }
 
     @Test func `I15 inputs that the next owner processes again, in smaller batches, have the same effects`() throws {
         let partition = try PartitionHarness(redisPort: self.redis.port)

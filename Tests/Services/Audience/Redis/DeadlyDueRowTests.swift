@@ -13,17 +13,17 @@ import Testing
 /// The processes are `DeadlyPresence`: presence that ends itself when it publishes the count 2 of a live named
 /// `deadly`. After some deaths the row is set aside: an owner removes the row and writes it to the topic of dead
 /// letters. All tests use the same consumer group, so they run one at a time.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyDueRowTests {
     private let harness: PresenceShellHarness
-    private let kafka: LiveKafka
+    private let kafka: RealKafka
     private let deadlyLive = LiveKey("test", "deadly")
     /// A live of the same partition, whose viewers must be served in spite of the deadly row.
     private let otherLive: LiveKey
 
     init() throws {
         // The test has its own broker, because its rows must not end the shells of other tests.
-        self.kafka = try LiveKafka()
+        self.kafka = try RealKafka()
         self.harness = try PresenceShellHarness(
             .full, leaseSeconds: 90, on: TopicBroker(self.kafka, clientID: "deadly-presence"))
         let partitions = PresenceShellHarness.partitions

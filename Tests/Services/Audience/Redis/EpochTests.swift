@@ -44,7 +44,7 @@ import Testing
         let dataFolder = FileManager.default.temporaryDirectory.appending(path: "presence-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: dataFolder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: dataFolder) }
-        let redis = try LiveRedis(
+        let redis = try RealRedis(
             arguments: ["--dir", dataFolder.path, "--appendonly", "yes", "--appendfsync", "always"])
         let partition = try PartitionHarness(redisPort: redis.port)
         try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))

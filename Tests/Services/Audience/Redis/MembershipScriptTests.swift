@@ -7,11 +7,11 @@ import Testing
 
 /// Bans, devices, names and the owner's presence, on a real Redis.
 @Suite(.timeLimit(.minutes(2))) struct MembershipScriptTests {
-    let redis: LiveRedis
+    let redis: RealRedis
     /// The key of the live's leases, whose members are `user/session`.
     private static let leasesKey = "{audience.0}:leases:\(PartitionHarness.key.text)"
 
-    init() throws { self.redis = try LiveRedis() }
+    init() throws { self.redis = try RealRedis() }
 
     /// A new partition of an app with this policy for a user's devices.
     private func partition(devices: DevicePolicy = .several) throws -> PartitionHarness {

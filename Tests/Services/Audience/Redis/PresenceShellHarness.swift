@@ -17,7 +17,7 @@ import Testing
 /// An instance runs in a shell (`MachineShell`): the loop that reads the inbox, lets presence decide, and commits.
 final class PresenceShellHarness {
     static let partitions = TopicBroker.partitions
-    let redis: LiveRedis
+    let redis: RealRedis
     private let leaseSeconds: Int
     private let mode: KafkaMode
     var kafkaSettings: KafkaSettings { self.broker.settings }
@@ -35,7 +35,7 @@ final class PresenceShellHarness {
     init(_ mode: KafkaMode, leaseSeconds: Int, on broker: TopicBroker) throws {
         self.mode = mode
         self.leaseSeconds = leaseSeconds
-        self.redis = try LiveRedis()
+        self.redis = try RealRedis()
         let topics: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies, .deadLetters]
         self.broker = broker
         self.producer = try KafkaProducer(broker.settings)

@@ -11,7 +11,7 @@ import Testing
 ///
 /// The tests share one consumer group, so they run one at a time. Each test runs on both brokers at the same time.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceShellTests {
-    static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
+    static let modes: [KafkaMode] = RealKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
     private let live = LiveKey("test", LiveID("presence-\(UUID().uuidString.prefix(8))"))
     /// Distinguishes the sessions of this run from those of earlier runs on the same broker.

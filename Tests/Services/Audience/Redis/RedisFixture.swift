@@ -5,11 +5,11 @@ import TestSupport
 ///
 /// The partition has an owner, and its live `PartitionHarness.key` has been opened.
 struct RedisFixture {
-    let redis: LiveRedis
+    let redis: RealRedis
     let partition: PartitionHarness
 
     init() throws {
-        self.redis = try LiveRedis()
+        self.redis = try RealRedis()
         self.partition = try PartitionHarness(redisPort: self.redis.port)
         // The inbox has two inputs: the opening of the live, and the tick with which the owner took the partition.
         try self.partition.processAndCommit()

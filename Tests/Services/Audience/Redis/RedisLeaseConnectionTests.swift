@@ -10,7 +10,7 @@ import Testing
 /// Connections of lease stores to Redis: pauses after a failure, the first call on a connection, and metrics.
 @Suite(.timeLimit(.minutes(1))) struct RedisLeaseConnectionTests {
     @Test func `after one connection fails to reach Redis, no connection tries again until the pause is over`() throws {
-        let redis = try LiveRedis()
+        let redis = try RealRedis()
         redis.kill()
         let clock = Clock()
         let breaker = CircuitBreaker(pause: .seconds(1), now: { clock.now })
@@ -31,7 +31,7 @@ import Testing
 
     @Test func `the first script call on a new connection throws, so that the owner opens the partition again`() throws
     {
-        let redis = try LiveRedis()
+        let redis = try RealRedis()
         let connection = RedisLeaseConnection.withoutPause(port: redis.port)
         let generation = "1"
         let call = LeaseScript.open.call([generation], hashTag: "{audience.1}")
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `all connections of a process are counted in the same metrics`() throws {
-        let redis = try LiveRedis()
+        let redis = try RealRedis()
         let registry = MetricsRegistry()
         let clock = Clock()
         let breaker = CircuitBreaker(pause: .zero, now: { clock.now })

@@ -7,7 +7,7 @@ import Testing
 /// Large batches of joins and heartbeats.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ThroughputTests {
     @Test func `ten thousand heartbeats in one batch extend the leases of ten thousand sessions`() throws {
-        let redis = try LiveRedis()
+        let redis = try RealRedis()
         let partition = try PartitionHarness(redisPort: redis.port)
         let sessionCount = 10_000
         var beats: [Heartbeat] = []

@@ -35,12 +35,12 @@ import Testing
 
     /// The arguments are in milliseconds: how much the gateway's clock is ahead of the right time.
     @Test(
-        .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), arguments: [-3_600_000, 70_000, 3_600_000] as [Int64])
+        .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"), arguments: [-3_600_000, 70_000, 3_600_000] as [Int64])
     func `a wrong clock changes how many old records are read, but every new record is read`(clockOffset: Int64)
         async throws
     {
         try await runOnDedicatedThread {
-            let kafka = try LiveKafka.shared()
+            let kafka = try RealKafka.shared()
             let settings = KafkaSettings(brokers: kafka.bootstrap, clientID: "recent-offset") { _, _, _ in }
             let producer = try KafkaProducer(settings)
             defer { producer.close(timeout: .seconds(1)) }

@@ -31,7 +31,7 @@ final class BrokerFeeds: Sendable {
                 self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: "gateway-test") { _, _, _ in }
             case .full:
                 self.embedded = nil
-                let bootstrap = try LiveKafka.shared().bootstrap
+                let bootstrap = try RealKafka.shared().bootstrap
                 self.settings = KafkaSettings(brokers: bootstrap, clientID: "gateway-test") { _, _, _ in }
                 let topic = PlazaTopic.roomFeed
                 try KafkaAdmin(self.settings).createTopics([

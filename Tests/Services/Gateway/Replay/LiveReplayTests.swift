@@ -11,7 +11,7 @@ import Testing
 
 /// Replays from a broker: from the in-memory one, and from a real one if that is available.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LiveReplayTests {
-    static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
+    static let modes: [KafkaMode] = RealKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
     // The names are unique, because the tests share the real broker.
     private let live = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")

@@ -142,7 +142,7 @@ import Webhooks
         #expect(id.hasSuffix("-0"), "the event is at the offset 0")
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `a sender whose session timeout the broker rejects requests a longer timeout`() async throws {
         let receiver = try RecordingReceiver { _, _ in .answer(204, "") }
         // The tests' broker accepts only timeouts of at least 1000 ms. After its rejection the sender requests the next

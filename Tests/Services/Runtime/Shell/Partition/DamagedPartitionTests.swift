@@ -19,10 +19,10 @@ import Testing
         try Self.checkDamageAndRepair(on: ShellHarness(.embedded), metadata: metadata)
     }
 
-    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(1)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a damaged partition is reported, and served after its repair, and other partitions are served`() throws {
         // The test has its own broker, because it damages the offset of a group that other tests use.
-        let kafka = try LiveKafka()
+        let kafka = try RealKafka()
         defer { withExtendedLifetime(kafka) {} }
         try Self.checkDamageAndRepair(
             on: ShellHarness(.full, on: TopicBroker(kafka, clientID: "damaged-partition")), metadata: "1\nAAAA")

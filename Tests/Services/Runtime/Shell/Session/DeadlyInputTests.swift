@@ -11,7 +11,7 @@ import Testing
 ///
 /// An input that is set aside is written to the dead letter topic and not processed. Each text that is not set aside
 /// becomes an item of its live's feed, and the items of a live are numbered from 1 (see `TallyMachine`).
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyInputTests {
     /// Each text that ends an owner, combined with the names of one instance and of two instances of the service.
     private static let cases = ["deadly", "deadly alarm"].flatMap { text in
@@ -53,7 +53,7 @@ struct DeadlyInputTests {
         _ text: String, _ instances: [String], startsBeforeInput: Bool, deaths: ClosedRange<Int>
     ) throws {
         // Each case has its own broker, because its inputs must not end the shells of other tests.
-        let kafka = try LiveKafka()
+        let kafka = try RealKafka()
         defer { withExtendedLifetime(kafka) {} }
         let harness = try ShellHarness(.full, on: TopicBroker(kafka, clientID: "deadly"))
         let lives = MachineShellTests.newLives("deadly", count: 12)

@@ -48,11 +48,11 @@ import Testing
         #expect(sessionTimeout.timeout == .seconds(2) && lines.all.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(2)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `a shell works with a broker that accepts timeouts from 6 s on, and one warning names the broker's setting`()
         throws
     {
-        let kafka = try LiveKafka(settings: ["group.min.session.timeout.ms": "6000"])
+        let kafka = try RealKafka(settings: ["group.min.session.timeout.ms": "6000"])
         let harness = try ShellHarness(
             .full, on: TopicBroker(kafka, clientID: "shell-test"))
         let live = MachineShellTests.newLive("default-timeout")

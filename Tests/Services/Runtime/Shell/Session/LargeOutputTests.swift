@@ -29,10 +29,10 @@ import Testing
         try await runOnDedicatedThread { try Self.setAsideFlood(ShellHarness(.embedded)) }
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I16 no amount of output stops a partition, and each item is written once`() async throws {
         try await runOnDedicatedThread {
-            let kafka = try LiveKafka()
+            let kafka = try RealKafka()
             let harness = try ShellHarness(.full, on: TopicBroker(kafka, clientID: "large"))
             try Self.processLargeInputs(harness)
             try Self.setAsideFlood(harness)

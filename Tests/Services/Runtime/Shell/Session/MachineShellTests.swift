@@ -15,7 +15,7 @@ import Testing
 /// text of a live becomes an item of the live's feed, and the items of a live are numbered from 1.
 @Suite(.serialized) struct MachineShellTests {
     /// The in-memory broker (`embedded`) and, if it is installed, a real Kafka (`full`).
-    static let kafkaModes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
+    static let kafkaModes: [KafkaMode] = RealKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
     /// The keys of `count` lives that no other test and no earlier run uses.
     static func newLives(_ prefix: String, count: Int) -> [LiveKey] {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(2)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a new owner restores ten thousand rows in under half a second`() throws {
         let harness = try ShellHarness(.full)
         let lives = Self.newLives("many", count: 10_000)
@@ -125,7 +125,7 @@ import Testing
         #expect(secondShell.stop())
     }
 
-    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(1)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func
         `I8 a restore waits for the end of the last owner's open transaction, and ignores its records`()
         throws
@@ -155,7 +155,7 @@ import Testing
         #expect(secondShell.stop())
     }
 
-    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(1)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 readers ignore a former owner's incomplete batch, and one that it appends after a takeover`() throws {
         let harness = try ShellHarness(.full)
         let live = Self.newLive("former")
@@ -189,7 +189,7 @@ import Testing
         #expect(thirdShell.stop())
     }
 
-    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(1)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `the owner of a quiet partition writes a checkpoint, so that a restore reads no appended batches`() throws {
         let harness = try ShellHarness(.full)
         let live = Self.newLive("quiet")
@@ -204,7 +204,7 @@ import Testing
         #expect(shell.stop())
     }
 
-    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(2)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a batch whose append timed out is applied once, and the next session continues`()
         throws
     {

@@ -11,7 +11,7 @@ import Testing
 ///
 /// An owner that acquires a partition begins a new epoch, which is higher than all earlier ones.
 extension MachineShellTests {
-    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(2)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a partition that stays with its owner keeps its epoch, and one that moves gets a higher epoch`() throws {
         let harness = try ShellHarness(.full)
         let lives = Self.newLivesOnePerPartition("stay")

@@ -14,7 +14,7 @@ import Testing
 ///
 /// Each text of a live becomes an item of the live's feed; the items are numbered from 1.
 @Suite(.serialized) struct StuckShellTests {
-    @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(1)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `a shell whose appends are never answered in time ends after three sessions, and the next shell continues`()
         throws
     {

@@ -84,14 +84,14 @@ import Testing
 /// Tests of a shell with a topic that accepts only smaller records than LivePlaza needs.
 ///
 /// All tests use the same group, so they run one at a time.
-@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
 struct RejectingTopicTests {
     @Test(arguments: [false, true])
     func `I16 an input whose record is too large for one topic is set aside and answered`(
         startsBeforeInput: Bool
     ) async throws {
         try await runOnDedicatedThread {
-            let kafka = try LiveKafka()
+            let kafka = try RealKafka()
             defer { withExtendedLifetime(kafka) {} }
             let broker = try TopicBroker(
                 kafka, clientID: "rejecting", maxMessageBytes: [.roomFeed: 100_000, .deadLetters: 100_000])
@@ -125,7 +125,7 @@ struct RejectingTopicTests {
 
     @Test func `I8 no record of a batch is appended if the broker rejects one of them`() async throws {
         try await runOnDedicatedThread {
-            let kafka = try LiveKafka()
+            let kafka = try RealKafka()
             defer { withExtendedLifetime(kafka) {} }
             let topic = PlazaTopic.roomFeed
             let broker = try TopicBroker(kafka, clientID: "rejecting", maxMessageBytes: [topic: 100_000])
@@ -158,7 +158,7 @@ struct RejectingTopicTests {
 
     @Test func `I16 a topic that rejects every record stops its partitions, and no input is set aside`() async throws {
         try await runOnDedicatedThread {
-            let kafka = try LiveKafka()
+            let kafka = try RealKafka()
             defer { withExtendedLifetime(kafka) {} }
             // The epoch claim of a new owner fits into 400 bytes; the item of a text of 1000 bytes does not.
             let broker = try TopicBroker(kafka, clientID: "rejecting", maxMessageBytes: [.roomFeed: 400])

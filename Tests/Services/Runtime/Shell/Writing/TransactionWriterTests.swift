@@ -54,12 +54,12 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+    @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a commit that reaches the broker late never commits the next transaction`() async throws {
         try await runOnDedicatedThread {
             let proxy = try KafkaProxy()
             defer { proxy.stop() }
-            let kafka = try LiveKafka(settings: ["advertised.listeners": "PLAINTEXT://127.0.0.1:\(proxy.port)"])
+            let kafka = try RealKafka(settings: ["advertised.listeners": "PLAINTEXT://127.0.0.1:\(proxy.port)"])
             proxy.forward(to: try #require(kafka.bootstrap.split(separator: ":").last.flatMap { UInt16($0) }))
             let settings = KafkaSettings(brokers: "127.0.0.1:\(proxy.port)", clientID: "late") { _, _, _ in }
             let topics = PlazaTopic.allCases.map { topic in

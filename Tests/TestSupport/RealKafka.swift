@@ -9,7 +9,7 @@ internal import Repository
 ///
 /// The server always ends with the process that started it: a shell reads from a pipe of that process, and kills the
 /// server when the pipe closes.
-package final class LiveKafka: Sendable {
+package final class RealKafka: Sendable {
     /// The address to connect to.
     package let bootstrap: String
 
@@ -28,17 +28,17 @@ package final class LiveKafka: Sendable {
         return candidates.first { FileManager.default.isExecutableFile(atPath: $0 + "/bin/kafka-server-start.sh") }
     }()
 
-    /// Whether tests on a real Kafka can run; tests use it in `.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME")`.
+    /// Whether tests on a real Kafka can run; tests use it in `.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME")`.
     package static var isAvailable: Bool { Self.home != nil }
 
-    private static let sharedServer = Result { try LiveKafka() }
+    private static let sharedServer = Result { try RealKafka() }
 
     /// The server that all tests of a process share.
     ///
     /// The first call starts the server and blocks for some seconds.
     ///
     /// - Throws: an error if the server could not be started.
-    package static func shared() throws -> LiveKafka { try Self.sharedServer.get() }
+    package static func shared() throws -> RealKafka { try Self.sharedServer.get() }
 
     /// Starts a separate server, which a test may kill and restart; blocks until it answers.
     ///

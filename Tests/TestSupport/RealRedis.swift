@@ -6,7 +6,7 @@ internal import Foundation
 ///
 /// The server always ends with the process that started it: a shell reads from a pipe of that process, and kills the
 /// server when the pipe closes.
-package final class LiveRedis: Sendable {
+package final class RealRedis: Sendable {
     /// The port on 127.0.0.1; a restart keeps it.
     package let port: Int
 
@@ -17,7 +17,7 @@ package final class LiveRedis: Sendable {
     package static let path: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .map { $0 + "/redis-server" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Whether tests on a real Redis can run; tests use it in `.enabled(if: LiveRedis.isAvailable, "install
+    /// Whether tests on a real Redis can run; tests use it in `.enabled(if: RealRedis.isAvailable, "install
     /// redis-server")`.
     package static var isAvailable: Bool { Self.path != nil }
 
@@ -61,7 +61,7 @@ package final class LiveRedis: Sendable {
     package func resume() { self.shell.withLock { $0 }?.write("CONT") }
 
     private func start() throws {
-        guard let path = Self.path else { throw LiveRedisError(description: "Redis is not installed.") }
+        guard let path = Self.path else { throw RealRedisError(description: "Redis is not installed.") }
         let notification = try ReadyNotification()
         let shell = try WatchedShell(
             Self.script,
@@ -73,7 +73,7 @@ package final class LiveRedis: Sendable {
         self.shell.withLock { $0 = shell }
         guard notification.wait(milliseconds: 20_000) else {
             self.kill()
-            throw LiveRedisError(description: "Redis was not ready within 20 s on port \(self.port).")
+            throw RealRedisError(description: "Redis was not ready within 20 s on port \(self.port).")
         }
     }
 
@@ -91,7 +91,7 @@ package final class LiveRedis: Sendable {
 }
 
 /// Why Redis could not be started.
-package struct LiveRedisError: Error, CustomStringConvertible {
+package struct RealRedisError: Error, CustomStringConvertible {
     /// The reason, as a sentence.
     package let description: String
 }
