@@ -18,7 +18,8 @@ public enum RequestsFuzz: FuzzTarget {
         let target = requestLine[1].split(
             separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         var head = HTTPHead(
-            method: Self.text(requestLine[0]), path: Self.text(target[0]),
+            method: Self.text(requestLine[0]), version: requestLine.count > 2 ? Self.text(requestLine[2]) : "",
+            path: Self.text(target[0]),
             query: target.count > 1 ? Array(target[1]) : [], headers: [])
         while true {
             let line = Self.takeLine(from: &rest)

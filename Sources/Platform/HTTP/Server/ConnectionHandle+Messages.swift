@@ -10,18 +10,20 @@ extension ConnectionHandle {
     ///
     /// - Parameters:
     ///   - method: the method as received.
+    ///   - version: the version as received.
     ///   - path: the path as received.
     ///   - query: the query as received.
     ///   - limits: the limits of the head and of the announced body.
     /// - Returns: the request, still without a body, and the failure if the request must be rejected.
     func readRequest(
-        method: String, path: String, query: [UInt8], limits: HTTPLimits
+        method: String, version: String, path: String, query: [UInt8], limits: HTTPLimits
     ) -> (request: HTTPRequest, failure: HTTPFailure?) {
         let headers = self.readHeaders(limit: limits.headers)
         let headBytes = unsafe plaza_mhd_head_bytes(self.pointer)
         // Before all else, because the daemon may have no memory left for another response.
         if headers.isTruncated || headBytes > limits.headBytes { return (.unreadable, .headersTooLarge) }
-        return HTTPHead(method: method, path: path, query: query, headers: headers.pairs).request(within: limits)
+        return HTTPHead(method: method, version: version, path: path, query: query, headers: headers.pairs)
+            .request(within: limits)
     }
 
     /// Queues a response at the daemon.

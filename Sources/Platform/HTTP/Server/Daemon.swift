@@ -186,10 +186,11 @@ private func handleRequest(
         // The first call for this request: its headers were read.
         let path = unsafe path.map { unsafe String(cString: $0) } ?? ""
         let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
+        let version = unsafe version.map { unsafe String(cString: $0) } ?? ""
         let pendingResponse = PendingResponse(
             id: core.requestBegan(), connection: handle, observer: core.observer)
         let (request, failure) = handle.readRequest(
-            method: method, path: path, query: requestLine.query, limits: core.limits)
+            method: method, version: version, path: path, query: requestLine.query, limits: core.limits)
         let exchange = Exchange(response: pendingResponse, request: request)
         requestLine.exchange = exchange
         core.enterPhase(.readingBody, of: handle.id)

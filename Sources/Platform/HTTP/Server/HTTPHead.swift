@@ -5,6 +5,8 @@ internal import MachineKit
 package struct HTTPHead: Sendable {
     /// The method.
     package var method: String
+    /// The version, such as `HTTP/1.1`.
+    package var version: String
     /// The path: still percent-encoded, without the query.
     package var path: String
     /// The query: the bytes after the question mark.
@@ -13,8 +15,12 @@ package struct HTTPHead: Sendable {
     package var headers: [(name: String, value: String)]
 
     /// Creates a head.
-    package init(method: String, path: String, query: [UInt8], headers: [(name: String, value: String)]) {
+    package init(
+        method: String, version: String = "HTTP/1.1", path: String, query: [UInt8],
+        headers: [(name: String, value: String)]
+    ) {
         self.method = method
+        self.version = version
         self.path = path
         self.query = query
         self.headers = headers
@@ -50,16 +56,20 @@ package struct HTTPHead: Sendable {
             return (.unreadable, .badRequest)
         }
         if isQueryTooLong { return (request, .headersTooLarge) }
-        return (request, Self.bodyFailure(byName, limits))
+        return (request, self.bodyFailure(byName, limits))
     }
 
     /// Checks what the headers announce about the body.
     ///
     /// This server and a proxy in front of it could read some requests differently. Then one of them would take a part
     /// of a body for another request (request smuggling). Such requests are rejected.
-    private static func bodyFailure(_ headers: [String: String], _ limits: HTTPLimits) -> HTTPFailure? {
+    private func bodyFailure(_ headers: [String: String], _ limits: HTTPLimits) -> HTTPFailure? {
         if let coding = headers["transfer-encoding"] {
-            guard coding.lowercased() == "chunked", headers["content-length"] == nil else { return .badRequest }
+            // HTTP/1.0 has no transfer codings: a proxy of that version passes on the header without knowing it
+            // (RFC 9112, section 6.1).
+            guard !self.version.utf8.elementsEqual("HTTP/1.0".utf8), coding.lowercased() == "chunked",
+                headers["content-length"] == nil
+            else { return .badRequest }
         }
         guard let text = headers["content-length"] else { return nil }
         // `UInt64` alone would accept a sign.

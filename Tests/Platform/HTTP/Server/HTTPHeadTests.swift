@@ -6,14 +6,16 @@ import Testing
 @Suite struct HTTPHeadTests {
     /// Reads a head with these headers; the limits are small.
     private func read(
-        _ method: String = "POST", _ path: String = "/lives", query: String = "", _ headers: [(String, String)] = []
+        _ method: String = "POST", _ path: String = "/lives", version: String = "HTTP/1.1", query: String = "",
+        _ headers: [(String, String)] = []
     ) -> (request: HTTPRequest, failure: HTTPFailure?) {
         var limits = HTTPLimits()
         limits.headers = 3
         limits.queryItems = 2
         limits.bodyBytes = 1000
-        return HTTPHead(method: method, path: path, query: Array(query.utf8), headers: headers.map { ($0, $1) })
-            .request(within: limits)
+        let head = HTTPHead(
+            method: method, version: version, path: path, query: Array(query.utf8), headers: headers.map { ($0, $1) })
+        return head.request(within: limits)
     }
 
     /// Rules: R13.45.
@@ -43,8 +45,9 @@ import Testing
         #expect(self.read((0..<4).map { ("a\($0)", "") }).failure == .headersTooLarge)
     }
 
-    /// Headers, the length that they announce, and why they are rejected.
+    /// Headers of a version of HTTP, the length that they announce, and why they are rejected.
     struct Announcement: Sendable {
+        var version = "HTTP/1.1"
         var headers: [(String, String)]
         var bytes: Int?
         var failure: HTTPFailure?
@@ -57,6 +60,9 @@ import Testing
             Self(headers: [("Content-Length", "")], bytes: .max, failure: .badRequest),
             Self(headers: [("content-length", "1"), ("Content-Length", "1")], bytes: .max, failure: .badRequest),
             Self(headers: [("Transfer-Encoding", "Chunked")], bytes: nil),
+            Self(version: "HTTP/1.0", headers: [("Content-Length", "1000")], bytes: 1000),
+            Self(
+                version: "HTTP/1.0", headers: [("Transfer-Encoding", "chunked")], bytes: nil, failure: .badRequest),
             Self(headers: [("Transfer-Encoding", "gzip, chunked")], bytes: nil, failure: .badRequest),
             Self(
                 headers: [("Transfer-Encoding", "chunked"), ("Content-Length", "1")], bytes: nil, failure: .badRequest),
@@ -66,7 +72,7 @@ import Testing
     /// Rules: R13.46.
     @Test(arguments: Announcement.all)
     func `a head announces the length of its body, or that it is chunked, and never both`(announcement: Announcement) {
-        let result = self.read(announcement.headers)
+        let result = self.read("POST", "/lives", version: announcement.version, announcement.headers)
         #expect(result.failure == announcement.failure)
         #expect(result.request.announcedBodyBytes == announcement.bytes)
     }

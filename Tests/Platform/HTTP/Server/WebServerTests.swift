@@ -359,7 +359,7 @@ final class ResponderQueue: Sendable {
 /// Invalid requests, named by their faults, with the status of each.
 enum BadRequest: String, CaseIterable {
     case badEscape, notUnicode, noPath, longPath, manyHeaders, longHeader, negativeLength, hugeLength
-    case lengthAndCoding, unknownCoding, blankBeforeColon, signedLength
+    case lengthAndCoding, unknownCoding, codingInHTTP10, blankBeforeColon, signedLength
 
     var text: String {
         // These exceed the default limits: 16 KiB for the request line and headers, and 100 headers.
@@ -376,6 +376,8 @@ enum BadRequest: String, CaseIterable {
         case .hugeLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n"
         case .lengthAndCoding:
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        case .codingInHTTP10:
+            "POST /echo HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
         case .unknownCoding: "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n"
         case .signedLength: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\nhi"
         case .blankBeforeColon: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length : 5\r\n\r\n"
@@ -385,7 +387,7 @@ enum BadRequest: String, CaseIterable {
     var status: Int {
         switch self {
         case .badEscape, .notUnicode, .noPath, .negativeLength: 400
-        case .lengthAndCoding, .unknownCoding, .blankBeforeColon, .signedLength: 400
+        case .lengthAndCoding, .unknownCoding, .codingInHTTP10, .blankBeforeColon, .signedLength: 400
         case .longPath: 414
         case .manyHeaders, .longHeader: 431
         case .hugeLength: 413
