@@ -27,8 +27,7 @@ internal import Glibc
         var options = unsafe [
             MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(socket), ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_LIMIT, value: limits.connections, ptr_value: nil),
-            MHD_OptionItem(
-                option: .CONNECTION_TIMEOUT, value: Int(limits.idleTimeout.components.seconds), ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: limits.idleTimeoutSeconds, ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.connectionBytes, ptr_value: nil),
             MHD_OptionItem(
                 option: .NOTIFY_COMPLETED, value: unsafeBitCast(requestEndedCallback, to: Int.self),
@@ -55,8 +54,9 @@ internal import Glibc
             }
         }
         guard let pointer = unsafe pointer else {
+            let errorNumber = errno
             unsafe context.release()
-            throw .system(detail: "the daemon did not start (errno \(errno))")
+            throw .system(detail: "the daemon did not start (errno \(errorNumber))")
         }
         unsafe self.pointer = pointer
         unsafe self.core = context

@@ -92,7 +92,8 @@ package struct HTTPLimits: Sendable, Equatable {
     /// response beside a head of `headBytes` and 100 headers, which take 72 bytes each. Otherwise such a connection
     /// ends without a response.
     package var connectionBytes = 32 << 10
-    /// The time after which a connection without traffic is closed, even in the middle of a request.
+    /// The time after which a connection without traffic is closed, even in the middle of a request; rounded up to
+    /// whole seconds.
     package var idleTimeout = Duration.seconds(30)
     /// The maximum time to receive the request line and headers.
     ///
@@ -118,6 +119,12 @@ package struct HTTPLimits: Sendable, Equatable {
 
     /// Makes the default limits.
     package init() {}
+
+    /// `idleTimeout` as libmicrohttpd takes it: in whole seconds, and at least 1, because 0 would mean no timeout.
+    var idleTimeoutSeconds: Int {
+        let (seconds, attoseconds) = self.idleTimeout.components
+        return max(1, Int(seconds) + (attoseconds > 0 ? 1 : 0))
+    }
 }
 
 /// Why a server could not be started.

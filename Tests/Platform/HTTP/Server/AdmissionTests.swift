@@ -93,6 +93,18 @@ import Testing
         #expect(fixture.waitForRefusals() == [.headTimeout])
     }
 
+    @Test func `an idle timeout of less than a second is one second, and not none`() throws {
+        let fixture = try ServerFixture {
+            $0.headTimeout = .seconds(60)
+            $0.idleTimeout = .milliseconds(100)
+        }
+        let client = try RawClient(port: fixture.server.port)
+        let startedAt = ContinuousClock.now
+        #expect(client.readToEnd().isEmpty)
+        // The client itself gives up after 20 s.
+        #expect(ContinuousClock.now - startedAt < .seconds(15), "the server must close the connection")
+    }
+
     /// Rules: R13.28.
     @Test func `a client that sends its body slowly is disconnected at the body timeout`() throws {
         let fixture = try ServerFixture { $0.bodyTimeout = .seconds(1) }
