@@ -12,8 +12,8 @@ package struct AppKeyring: Sendable {
     package var apps: [String] { self.keys.keys.sorted() }
     /// The keys of each app, by the app's name.
     private let keys: [String: [AppKey]]
-    /// For each key id, how many apps have such a key.
-    private let appCountsByKeyID: [String: Int]
+    /// The ids of all keys.
+    private let keyIDs: Set<String>
 
     /// Makes a keyring from the keys of each app; the first key of an app signs.
     ///
@@ -23,12 +23,13 @@ package struct AppKeyring: Sendable {
         for (app, appKeys) in keys.sorted(by: { $0.key < $1.key }) {
             guard TokenClaims.isIdentifier(app) else { throw .badApp(app) }
             guard !appKeys.isEmpty else { throw .noKeys(app: app) }
-            guard Set(appKeys.map(\.kid)).count == appKeys.count else {
-                throw .badKey(kid: appKeys[0].kid, reason: "two keys of the app '\(app)' have the same kid")
+            var kids: Set<String> = []
+            if let repeated = appKeys.first(where: { !kids.insert($0.kid).inserted }) {
+                throw .badKey(kid: repeated.kid, reason: "two keys of the app '\(app)' have the same kid")
             }
         }
         self.keys = keys
-        self.appCountsByKeyID = keys.values.joined().reduce(into: [:]) { $0[$1.kid, default: 0] += 1 }
+        self.keyIDs = Set(keys.values.joined().map(\.kid))
     }
 
     /// Parses a keys file; unknown parts of the file are ignored.
@@ -58,7 +59,7 @@ package struct AppKeyring: Sendable {
     func key(_ kid: String, of app: String) -> AppKey? { self.keys[app]?.first { $0.kid == kid } }
 
     /// Whether any app has a key with the id `kid`.
-    func hasKey(_ kid: String) -> Bool { self.appCountsByKeyID[kid] != nil }
+    func hasKey(_ kid: String) -> Bool { self.keyIDs.contains(kid) }
 
     /// Says in words why the file cannot be decoded.
     private static func describe(_ error: any Error) -> String {

@@ -57,8 +57,11 @@ import Tokens
                 continue
             }
         }
-        // Two keys of an app have the same id.
+        // Two keys of an app have the same id, which the error names.
+        let firstKey = #"{"kid":"first","alg":"HS256","k":"\#(encodedSecret)"}"#
         let repeatedKey = #"{"kid":"k","alg":"HS256","k":"\#(encodedSecret)"}"#
-        #expect(Self.error(#"{"apps":{"a":{"keys":[\#(repeatedKey),\#(repeatedKey)]}}}"#) != nil)
+        #expect(
+            Self.error(#"{"apps":{"a":{"keys":[\#(firstKey),\#(repeatedKey),\#(repeatedKey)]}}}"#)
+                == .badKey(kid: "k", reason: "two keys of the app 'a' have the same kid"))
     }
 }
