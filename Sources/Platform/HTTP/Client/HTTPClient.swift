@@ -54,6 +54,7 @@ package final class HTTPClient: Sendable {
     /// A request that has not been passed to libcurl yet.
     struct PendingRequest: Sendable {
         var post: HTTPPost
+        /// The completion handler.
         var complete: @Sendable (HTTPResult) -> Void
     }
 
@@ -67,7 +68,7 @@ package final class HTTPClient: Sendable {
     private let maxOpenRequests: Int
     private let state = Locked(State())
     private let multi: MultiHandle
-    /// Records the turns of the client's thread; an idle turn takes a second.
+    /// Records the turns of the loop in `run`; a turn without events takes a second.
     private let turns = TurnClock()
 
     /// Creates a client; it sends requests only while `run` is running.
@@ -103,7 +104,7 @@ package final class HTTPClient: Sendable {
         if let rejection { complete(.failed(rejection)) } else { self.multi.wakeUp() }
     }
 
-    /// Performs requests on the calling thread until `stop`; requests that are open then fail with `stopped`.
+    /// Performs requests on the calling thread until `stop` is called; requests that are open then fail with `stopped`.
     package func run() {
         while true {
             self.turns.recordTurn()
@@ -133,7 +134,7 @@ package final class HTTPClient: Sendable {
         self.multi.wakeUp()
     }
 
-    /// Counts a request as ended, and passes its result on.
+    /// Counts a request as ended, and calls its completion handler.
     private func finish(_ complete: @Sendable (HTTPResult) -> Void, _ result: HTTPResult) {
         self.state.withLock { $0.openCount -= 1 }
         complete(result)

@@ -12,7 +12,7 @@ internal import MachineKit
 
     /// libcurl's pointer to the multi handle.
     private let pointer: OpaquePointer
-    /// The requests in progress, by the address of libcurl's "easy" handle, the handle of one transfer.
+    /// The transfers in progress, by the address of libcurl's "easy" handle, the handle of one transfer.
     private var transfers: [UInt: Transfer] = [:]
     /// The path of a file with certificates that are trusted besides the system's; nil for none.
     private let caFile: String?
@@ -88,10 +88,10 @@ internal import MachineKit
     }
 }
 
-/// One request in progress.
+/// A request in progress, and its response.
 ///
-/// libcurl keeps the addresses of this object and of its headers until the transfer is removed from the `MultiHandle`.
-/// The `MultiHandle` retains this object until then.
+/// libcurl keeps the addresses of this object and of its headers until the transfer is removed from the `MultiHandle`,
+/// which retains this object until then.
 @safe private final class Transfer {
     /// The completion handler.
     let complete: @Sendable (HTTPResult) -> Void

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// The messages of a connection: reads its requests and queues its responses.
 extension ConnectionHandle {
-    /// Reads the request line and the headers.
+    /// Reads the headers, then checks and decodes the whole head.
     ///
-    /// May only be called in `handleRequest`, which the daemon calls.
+    /// May only be called in the daemon's callback `handleRequest`.
     ///
     /// - Parameters:
     ///   - method: the method as received.
@@ -20,7 +20,8 @@ extension ConnectionHandle {
     ) -> (request: HTTPRequest, failure: HTTPFailure?) {
         let headers = self.readHeaders(limit: limits.headers)
         let headBytes = unsafe plaza_mhd_head_bytes(self.pointer)
-        // Before all else, because the daemon may have no memory left for another response.
+        // This is checked first: after a head this large, the daemon may have no memory left for a response, so the
+        // request must be answered by `sendHeadTooLarge`, whatever else is wrong with it.
         if headers.isTruncated || headBytes > limits.headBytes { return (.unreadable, .headersTooLarge) }
         return HTTPHead(method: method, version: version, path: path, query: query, headers: headers.pairs)
             .request(within: limits)
@@ -28,7 +29,9 @@ extension ConnectionHandle {
 
     /// Queues a response at the daemon.
     ///
-    /// May only be called in `handleRequest`, which the daemon calls.
+    /// May only be called in the daemon's callback `handleRequest`.
+    ///
+    /// - Returns: the result for the callback to return; `NO` closes the connection.
     func queue(_ response: HTTPResponse) -> MHD_Result {
         let status = (200...599).contains(response.status) ? UInt32(response.status) : 500
         let daemonResponse = unsafe response.body.withUnsafeBytes { body in
@@ -52,7 +55,7 @@ extension ConnectionHandle {
     /// Writes a response of status 431 to the socket, or as much of it as the kernel takes at once; the connection must
     /// be closed afterwards.
     ///
-    /// May only be called in `handleRequest`, which the daemon calls, and for a request without another response.
+    /// May only be called in the daemon's callback `handleRequest`, and for a request without another response.
     func sendHeadTooLarge(_ response: HTTPResponse, withBody hasBody: Bool) {
         var text = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
         text += "Content-Type: application/json\r\nContent-Length: \(response.body.count)\r\n\r\n"

@@ -24,7 +24,7 @@ final class PendingResponse: Sendable {
     private let connection: ConnectionHandle
     private let observer: HTTPObserver
     private let stopwatch = Stopwatch()
-    private let phase = Locked<Phase>(.handling)
+    private let phase = Locked<Phase>(.unanswered)
 
     init(id: UInt64, connection: ConnectionHandle, observer: @escaping HTTPObserver) {
         self.id = id
@@ -37,27 +37,28 @@ final class PendingResponse: Sendable {
     /// - Returns: whether the response is used.
     func complete(_ response: HTTPResponse) -> Bool {
         let isUsed = self.store(response)
-        if isUsed { self.observe(response) }
+        if isUsed { self.report(response) }
         return isUsed
     }
 
-    /// Reports the response to the observer.
-    func observe(_ response: HTTPResponse) {
+    /// Reports a response to the server's observer.
+    func report(_ response: HTTPResponse) {
         self.observer(response.status, Int(self.stopwatch.microseconds))
     }
 
-    /// Stores `response` and resumes the suspended connection; false if there already is a response or the request has
-    /// ended.
+    /// Stores `response`, and resumes the connection if it is suspended.
+    ///
+    /// - Returns: false if there already is a response or the request has ended.
     private func store(_ response: HTTPResponse) -> Bool {
         self.phase.withLock { phase in
             switch phase {
-            case .handling:
+            case .unanswered:
                 phase = .answered(response)
                 return true
             case .suspended:
                 phase = .answered(response)
-                // `resume` is called under the lock. Otherwise the daemon could be stopped between the change of phase
-                // and `resume`. A deadlock is impossible, because `resume` only sets a flag and writes to a pipe, and
+                // `resume` is called under the lock, because otherwise the daemon could be stopped between the change
+                // of phase and `resume`. A deadlock is impossible: `resume` only sets a flag and writes to a pipe, and
                 // the daemon holds no lock while it calls this module.
                 self.connection.resume()
                 return true
@@ -67,12 +68,12 @@ final class PendingResponse: Sendable {
         }
     }
 
-    /// Whether there is a response.
-    var isAnswered: Bool {
+    /// Whether a response is still needed: there is none yet, and the request has not ended.
+    var isPending: Bool {
         self.phase.withLock { phase in
             switch phase {
-            case .handling, .suspended: false
-            case .answered, .finished: true
+            case .unanswered, .suspended: true
+            case .answered, .finished: false
             }
         }
     }
@@ -84,7 +85,7 @@ final class PendingResponse: Sendable {
     func takeOrSuspend() -> HTTPResponse? {
         self.phase.withLock { phase in
             switch phase {
-            case .handling:
+            case .unanswered:
                 phase = .suspended
                 self.connection.suspend()
                 return nil
@@ -104,8 +105,8 @@ final class PendingResponse: Sendable {
     func finish() { self.phase.withLock { $0 = .finished } }
 
     private enum Phase {
-        /// The request is still being read, or the handler runs; any other phase may follow.
-        case handling
+        /// There is no response yet: the request is being read, or its handler runs. Any other phase may follow.
+        case unanswered
         /// The connection is suspended until there is a response; `answered` follows.
         case suspended
         /// There is a response that is not yet queued at the daemon; `finished` follows.
@@ -117,8 +118,8 @@ final class PendingResponse: Sendable {
 
 /// A connection of the daemon.
 ///
-/// `@unchecked Sendable`: its pointer is not used after `PendingResponse.finish()`. The daemon does not free a
-/// connection before it has reported the end of its request, nor while it is suspended.
+/// `@unchecked Sendable`: other threads than the daemon's use the pointer only to resume a suspended connection, which
+/// the daemon does not free. The daemon's thread uses the pointer only in callbacks for an open connection.
 @safe struct ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -139,13 +140,13 @@ final class PendingResponse: Sendable {
     var descriptor: Int32 { unsafe plaza_mhd_descriptor(self.pointer) }
 }
 
-/// A request whose first line, at least, was read.
+/// What the daemon keeps for a request between its callbacks, from the request line to the end of the request.
 ///
 /// Only the daemon's thread uses it.
-final class RequestLine {
-    /// The query: the bytes after the question mark.
+final class RequestContext {
+    /// The query in the request line: the bytes after the question mark.
     let query: [UInt8]
-    /// The exchange; nil until the headers are read.
+    /// The request with its response; nil until the headers are read.
     var exchange: Exchange?
 
     init(query: [UInt8]) { self.query = query }
@@ -159,9 +160,9 @@ final class Exchange {
     var request: HTTPRequest
     /// The number of received bytes of the body, including those beyond the limit.
     var receivedBodyBytes = 0
-    /// Whether the request was passed to the handler.
-    var isHandled = false
-    /// The decision about the request; by default its body is read.
+    /// Whether the end of the body was reached; a request without a body has its end after the headers.
+    var hasBodyEnded = false
+    /// The decision about the request; replaced as soon as the headers are checked.
     var decision = HTTPHeadDecision.read { _, _ in }
     /// Whether the body is stored; the body of a rejected request is read and discarded.
     var isBodyNeeded: Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-/// The request line and headers as the client sent them: nothing in them is checked yet.
+/// The request line and headers as the client sent them; nothing in them is checked yet.
 package struct HTTPHead: Sendable {
     /// The method.
     package var method: String
@@ -11,7 +11,7 @@ package struct HTTPHead: Sendable {
     package var path: String
     /// The query: the bytes after the question mark.
     package var query: [UInt8]
-    /// The headers in the order received, at most one more than `HTTPLimits.headers`.
+    /// The headers in the order received.
     package var headers: [(name: String, value: String)]
 
     /// Creates a head.
@@ -30,39 +30,40 @@ package struct HTTPHead: Sendable {
     ///
     /// The size of the whole head is not checked.
     ///
-    /// - Parameter limits: The limits of the head and of the announced body.
-    /// - Returns: The request, still without a body, and the failure if the request must be rejected.
+    /// - Parameter limits: the limits of the head and of the announced body.
+    /// - Returns: the request, still without a body, and the failure if the request must be rejected. The request is
+    ///   empty if it cannot be decoded.
     package func request(within limits: HTTPLimits) -> (request: HTTPRequest, failure: HTTPFailure?) {
         if self.headers.count > limits.headers { return (.unreadable, .headersTooLarge) }
-        // Combining marks take long to hash and to compare. So a method or name that is not a token is not hashed. In a
-        // value, each byte that is not ASCII becomes the control character SUB (0x1A), which no rule for a value
-        // allows.
+        // Swift normalises strings to compare or hash them, which takes long for a text with many combining marks.
+        // Therefore a method or a header's name must be a token, which is ASCII, before it is hashed.
         guard let method = HTTPMethod(sentText: self.method), self.headers.allSatisfy({ $0.name.isHTTPToken }) else {
             return (.unreadable, .badRequest)
         }
         var byName: [String: String] = [:]
-        for (name, anyValue) in self.headers {
-            let value = String(ascii: anyValue.utf8, replacing: 0x1A)
+        for (name, receivedValue) in self.headers {
+            // Each byte that is not ASCII becomes the control character SUB (0x1A), which no valid value contains.
+            let value = String(ascii: receivedValue.utf8, replacing: 0x1A)
             byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
         }
         let encodedItems = self.query.split(separator: UInt8(ascii: "&"))
-        let isQueryTooLong = encodedItems.count > limits.queryItems
+        let hasTooManyItems = encodedItems.count > limits.queryItems
         var items: [HTTPQueryItem] = []
-        for encodedItem in isQueryTooLong ? [] : encodedItems {
+        for encodedItem in hasTooManyItems ? [] : encodedItems {
             guard let item = HTTPQueryItem(encoded: encodedItem) else { return (.unreadable, .badRequest) }
             items.append(item)
         }
         guard let request = HTTPRequest(method: method, path: self.path, query: items, headers: byName) else {
             return (.unreadable, .badRequest)
         }
-        if isQueryTooLong { return (request, .headersTooLarge) }
+        if hasTooManyItems { return (request, .headersTooLarge) }
         return (request, self.bodyFailure(byName, limits))
     }
 
     /// Checks what the headers announce about the body.
     ///
-    /// This server and a proxy in front of it could read some requests differently. Then one of them would take a part
-    /// of a body for another request (request smuggling). Such requests are rejected.
+    /// If a proxy saw another end of the body than this server, one of the two would take a part of the body for
+    /// another request (request smuggling). Therefore a request whose headers leave room for doubt is rejected.
     private func bodyFailure(_ headers: [String: String], _ limits: HTTPLimits) -> HTTPFailure? {
         if let coding = headers["transfer-encoding"] {
             // HTTP/1.0 has no transfer codings: a proxy of that version passes on the header without knowing it
@@ -95,6 +96,6 @@ extension String {
 }
 
 extension HTTPRequest {
-    /// An empty request, which stands for a request that is rejected because it cannot be read.
+    /// An empty request, which stands for a request that is rejected because it cannot be decoded.
     static var unreadable: HTTPRequest { HTTPRequest() }
 }

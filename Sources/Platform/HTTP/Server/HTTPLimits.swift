@@ -16,13 +16,14 @@ package typealias HTTPHeadHandler = @Sendable (HTTPRequest) -> HTTPHeadDecision
 package enum HTTPHeadDecision: Sendable {
     /// Read the body, then call this handler with the whole request.
     case read(HTTPHandler)
-    /// Send this response without reading the body.
+    /// Send this response, and do not use the body.
     ///
-    /// If the client has announced a large body, the connection is closed after the response.
+    /// A small body is read and discarded first. A large one is not read, so the connection is closed after the
+    /// response.
     case reject(HTTPResponse)
 }
 
-/// The limit that made a server refuse a connection or request, or close a connection before its end; for metrics.
+/// The limit because of which a server has refused a connection or request, or closed an open connection; for metrics.
 package enum HTTPRefusal: String, Sendable, CaseIterable {
     /// The address has reached its limit of connections; or the server is nearly full, and the address has more
     /// connections than any other.
@@ -48,7 +49,8 @@ package enum HTTPRefusal: String, Sendable, CaseIterable {
 package protocol HTTPAdmission: AnyObject, Sendable {
     /// Decides whether another connection of this address is accepted; otherwise it is closed at once.
     func admitsHTTPConnection(from address: IPAddress) -> Bool
-    /// Called when a connection has ended whose last request was malformed or not complete, or that had no request.
+    /// Called when a connection has ended whose last request was malformed, too large or not complete, or that had no
+    /// request.
     func httpRequestMalformed(from address: IPAddress)
 }
 
@@ -66,9 +68,9 @@ package typealias HTTPObserver = @Sendable (_ status: Int, _ microseconds: Int) 
 package struct HTTPLimits: Sendable, Equatable {
     /// The maximum number of open connections; further connections stay in the kernel's queue.
     ///
-    /// When more than nine tenths of this number are open, one connection is closed for each new one. It is a
-    /// connection of the address with the most connections: of these the one that has waited the longest for its
-    /// client, to send bytes of a request or to take bytes of a response.
+    /// When more than nine tenths of this number are open, one connection is closed for each new one: among those of
+    /// the address with the most connections, the one that has waited the longest for its client to send a request or
+    /// to take a response.
     package var connections = 1_000
     /// The maximum number of open connections of one address, or of one IPv6 network of 64 bits; further ones are
     /// closed at once.
@@ -88,9 +90,9 @@ package struct HTTPLimits: Sendable, Equatable {
     package var queryItems = 1000
     /// The memory of each connection for the request line and headers, and for the headers of the response, in bytes.
     ///
-    /// A request that does not fit is answered by libmicrohttpd, with 414 or 431. The size must leave memory for the
-    /// response beside a head of `headBytes` and 100 headers, which take 72 bytes each. Otherwise such a connection
-    /// ends without a response.
+    /// libmicrohttpd itself answers a request that does not fit, with 414 or 431. Beside a head of `headBytes` and its
+    /// headers, which take 72 bytes each, there must be memory left for the headers of the response. Otherwise the
+    /// connection ends without a response.
     package var connectionBytes = 32 << 10
     /// The time after which a connection without traffic is closed, even in the middle of a request; rounded up to
     /// whole seconds.
@@ -101,7 +103,7 @@ package struct HTTPLimits: Sendable, Equatable {
     /// in addition.
     ///
     /// Unlike `idleTimeout`, the three timeouts for head, body and response do not restart when bytes are received or
-    /// sent. After such a timeout the connection is closed without a response.
+    /// sent. After such a timeout the connection is closed; no response says why.
     package var headTimeout = Duration.seconds(10)
     /// The maximum time to receive a body, from the end of the headers.
     package var bodyTimeout = Duration.seconds(20)
@@ -109,8 +111,8 @@ package struct HTTPLimits: Sendable, Equatable {
     package var responseTimeout = Duration.seconds(30)
     /// The maximum size of all responses that clients have not received yet, in bytes.
     ///
-    /// Beyond the limit, connections on which the server sends a response are closed, one after another: each time the
-    /// one with the earliest deadline, of the address with the most unread bytes.
+    /// Beyond the limit, connections on which the server sends a response are closed one after another: always the one
+    /// with the earliest deadline among those of the address with the most unread bytes.
     package var unreadResponseBytes = 128 << 20
     /// The maximum time until the handler responds; then the server responds with 504.
     package var handlerTimeout = Duration.seconds(10)

@@ -17,9 +17,10 @@ package struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringCon
 
     /// Makes a method from the text that a peer sent.
     ///
-    /// Methods are hashed and compared, which takes long for a text with many combining marks.
+    /// The text must be a token, which is ASCII: methods are hashed and compared, which takes long for a text with many
+    /// combining marks.
     ///
-    /// - Returns: nil if the text is no token, or is longer than any method.
+    /// - Returns: nil if the text is no token, or has more than 32 bytes.
     init?(sentText text: String) {
         guard text.utf8.count <= Self.maxBytes, text.isHTTPToken else { return nil }
         self.init(rawValue: text)
@@ -75,8 +76,8 @@ package struct HTTPRequest: Sendable, Equatable {
     ) {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         var segments: [String] = []
-        // The path is split by its bytes: to find a character, Swift compares characters, which may be long runs of
-        // combining marks.
+        // The path is split by its bytes, because to search for a character, Swift would compare characters, and a
+        // character may be a long run of combining marks.
         let parts = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         for part in parts {
             guard let segment = PercentEncoding.decodeText(Substring(part)) else { return nil }
@@ -100,18 +101,21 @@ package struct HTTPRequest: Sendable, Equatable {
         self.body = []
     }
 
-    /// The largest body of a rejected request that is read and discarded, so that its connection can stay open.
+    /// The largest body of a rejected request that is read and discarded so that the connection can stay open, in
+    /// bytes.
     private static let maxSmallBodyBytes = 16 << 10
 
     /// The size of the body that the headers announce, in bytes; nil if it is unknown, because the body is chunked.
+    ///
+    /// It is the largest number if the announced size is not a number or too large for one.
     package var announcedBodyBytes: Int? {
         if self.headers["transfer-encoding"] != nil { return nil }
         return self.headers["content-length"].map { Int($0) ?? .max } ?? 0
     }
 
-    /// Whether the headers announce no body, or one that is small enough to be read and discarded.
+    /// Whether the headers announce no body, or a body that is small enough to be read and discarded.
     var hasSmallBody: Bool {
-        // A client that sends `Expect` has not sent its body yet.
+        // A client that sends `Expect` waits with its body for the server's consent.
         if self.headers["expect"] != nil { return false }
         return self.announcedBodyBytes.map { $0 <= Self.maxSmallBodyBytes } ?? false
     }
@@ -137,8 +141,10 @@ package struct HTTPQueryItem: Sendable, Equatable {
         self.value = value
     }
 
-    /// Decodes one form-encoded item, in which a plus stands for a blank; nil when it is malformed, or when its name or
-    /// value has more than `String.maxMarks` combining marks in a row.
+    /// Decodes one form-encoded item, in which a plus stands for a blank.
+    ///
+    /// - Returns: nil when the item is malformed, or when its name or value has more than `String.maxMarks` combining
+    ///   marks in a row.
     init?(encoded: ArraySlice<UInt8>) {
         let withBlanks = encoded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         let parts = withBlanks.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -172,9 +178,10 @@ package enum PercentEncoding {
         return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
     }
 
-    /// Decodes a part of a path or of a query, which may then be compared and hashed.
+    /// Decodes a part of a path or of a query, which may afterwards be compared and hashed.
     ///
-    /// - Returns: nil when `decode` rejects the text, or when more than `String.maxMarks` combining marks are in a row.
+    /// - Returns: nil when `decode` rejects the text, or when the decoded text would take long to compare, because more
+    ///   than `String.maxMarks` combining marks are in a row.
     static func decodeText(_ text: some StringProtocol) -> String? {
         self.decode(text).flatMap { $0.hasLongMarkRun ? nil : $0 }
     }

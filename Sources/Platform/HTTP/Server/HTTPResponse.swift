@@ -57,7 +57,7 @@ package enum HTTPFailure: String, Sendable, CaseIterable {
     case methodNotAllowed
     /// The body is larger than the limit.
     case payloadTooLarge
-    /// The request line and headers are larger than the limit, or there are more headers or query items than it.
+    /// The request line and headers are larger than the limit, or there are too many headers or query items.
     case headersTooLarge
     /// The client has too many requests open.
     case tooManyRequests
@@ -66,7 +66,7 @@ package enum HTTPFailure: String, Sendable, CaseIterable {
     /// The handler took longer than the limit.
     case deadlineExceeded
 
-    /// Makes the body of the response for a failure.
+    /// A function that makes the body of the response for a failure.
     package typealias Body = @Sendable (HTTPFailure) -> [UInt8]
 
     /// The status of the response for this failure.

@@ -2,10 +2,11 @@
 internal import ClientAddress
 internal import MachineKit
 
-/// Counts the open connections of each address, and sets the deadline of each connection's current phase.
+/// Counts the open connections of each address and the responses that they send, and sets the deadline of each
+/// connection's current phase.
 ///
-/// It is a value without IO. libmicrohttpd's own idle timeout restarts with each byte, so a slow client could occupy
-/// a connection for ever. The deadlines of this type do not restart.
+/// It is a value without IO. Its deadlines do not restart while a phase lasts. libmicrohttpd's own idle timeout
+/// restarts with each byte, so it alone would let a slow client occupy a connection for ever.
 struct OpenConnections {
     /// The phases of a connection.
     enum Phase {
@@ -34,8 +35,10 @@ struct OpenConnections {
         /// The size of the response that is being sent; 0 in other phases, and in each phase of a connection that is in
         /// `closing`.
         var responseBytes = 0
-        /// Whether the head of the last request was read and well-formed; false before the first request.
-        var isLastRequestWellFormed = false
+        /// Whether the last request counts as malformed: its head is malformed, too large or not complete.
+        ///
+        /// A connection without a request counts, too.
+        var countsAsMalformed = true
         /// When the current phase must have ended; nil without a limit, and for a connection that is in `closing`.
         var deadline: MonotonicTime?
 
@@ -81,18 +84,18 @@ struct OpenConnections {
 
     /// Removes a connection.
     ///
-    /// - Returns: whether its last request was well-formed; false if it had no request.
+    /// - Returns: whether its last request counts as malformed; true if it had no request.
     @discardableResult mutating func remove(_ id: UInt) -> Bool {
         self.closing.remove(id)
         self.forgetResponse(of: id)
         let connection = self.connections.removeValue(forKey: id)
         if let key = connection?.address { Self.decrement(key, in: &self.connectionCounts) }
-        return connection?.isLastRequestWellFormed ?? false
+        return connection?.countsAsMalformed ?? true
     }
 
-    /// Records whether the last request of a connection is well-formed.
-    mutating func headEnded(isWellFormed: Bool, of id: UInt) {
-        self.connections[id]?.isLastRequestWellFormed = isWellFormed
+    /// Records whether the last request of a connection counts as malformed.
+    mutating func headEnded(countsAsMalformed: Bool, of id: UInt) {
+        self.connections[id]?.countsAsMalformed = countsAsMalformed
     }
 
     /// Chooses a connection to shut down when more than nine tenths of `HTTPLimits.connections` are open.
@@ -100,9 +103,11 @@ struct OpenConnections {
     /// Clients of many addresses, each within its own limit, could otherwise occupy all connections with requests that
     /// never end, or with responses that they do not read. The choice is among the connections that wait for their
     /// clients: one of the address with the most connections, and of these the one that has been in its phase for the
-    /// longest. Behind a proxy all connections have one address; a connection that was just opened must not give way
-    /// to a response that has waited for its client for seconds. Therefore senders are not exempt, and need not be
-    /// older than any limit, which clients could stay below by opening connections quickly.
+    /// longest.
+    ///
+    /// A connection that sends a response may be chosen, too. Otherwise, behind a proxy, where all connections have one
+    /// address, a connection that was just opened would be closed before one whose client has not read for seconds. A
+    /// sender needs no minimum age for it, because clients could stay below that by opening connections quickly.
     ///
     /// - Returns: the descriptor of the connection; nil while enough connections are free, or when no connection waits
     ///   for its client.
@@ -113,8 +118,11 @@ struct OpenConnections {
         for (id, connection) in self.connections where connection.isAwaitingClient && !self.closing.contains(id) {
             let count = connection.address.map { self.connectionCounts[$0] ?? 0 } ?? 0
             if let chosen {
-                let isMoreUrgent = (chosen.countFromSameAddress, connection.phaseStart) < (count, chosen.phaseStart)
-                guard isMoreUrgent else { continue }
+                // More connections of the address come first; for equal numbers, the phase that began earlier.
+                let isBetterChoice =
+                    count == chosen.countFromSameAddress
+                    ? connection.phaseStart < chosen.phaseStart : count > chosen.countFromSameAddress
+                guard isBetterChoice else { continue }
             }
             chosen = (id, connection.descriptor, count, connection.phaseStart)
         }
@@ -149,9 +157,9 @@ struct OpenConnections {
     /// Chooses a connection to shut down when the responses that clients have not received take too much memory.
     ///
     /// The choice is among the connections that send a response: one of the address with the most bytes, and of these
-    /// the one with the earliest deadline.
+    /// the one with the earliest deadline. No connection is chosen twice.
     ///
-    /// - Returns: the descriptor of the connection, each of them only once; nil while the responses are within
+    /// - Returns: the descriptor of the connection; nil while the responses are within
     ///   `HTTPLimits.unreadResponseBytes`.
     mutating func takeConnectionWithUnreadResponse() -> Int32? {
         guard self.responseBytes > self.limits.unreadResponseBytes else { return nil }

@@ -7,7 +7,7 @@
 package struct Router<Route> {
     fileprivate var root = Node()
 
-    /// The longest fixed text of a pattern.
+    /// The longest part of a pattern, in bytes.
     private static var maxTextBytes: Int { 64 }
 
     /// A router without routes.
@@ -45,7 +45,7 @@ package struct Router<Route> {
             Self.add(method, parts.dropFirst(), names: names + [name], route, to: &child)
             node.parameterChild = [child]
         } else {
-            Self.add(method, parts.dropFirst(), names: names, route, to: &node.texts[part, default: Node()])
+            Self.add(method, parts.dropFirst(), names: names, route, to: &node.textChildren[part, default: Node()])
         }
     }
 
@@ -69,8 +69,10 @@ package struct Router<Route> {
                 .found(leaf.route, Dictionary(zip(leaf.names, values)) { _, last in last })
             }
         }
-        // A fixed text is short and ASCII. A peer's part with many combining marks would take long to hash.
-        if part.utf8.count <= Self.maxTextBytes, part.utf8.allSatisfy({ $0 < 0x80 }), let child = node.texts[part],
+        // A part with many combining marks would take long to hash, so only a part that could be a fixed text (short
+        // and ASCII) is looked up.
+        if part.utf8.count <= Self.maxTextBytes, part.utf8.allSatisfy({ $0 < 0x80 }),
+            let child = node.textChildren[part],
             let found = Self.match(method, parts.dropFirst(), values: values, child, &methods)
         {
             return found
@@ -82,7 +84,7 @@ package struct Router<Route> {
     /// A node of the tree of patterns; the path from the root to a node is the beginning of a pattern.
     fileprivate struct Node {
         /// The children for fixed texts.
-        var texts: [String: Node] = [:]
+        var textChildren: [String: Node] = [:]
         /// The child for a parameter, if there is one.
         ///
         /// It is an array of at most one node, because a struct cannot contain itself.
@@ -153,7 +155,7 @@ extension Router where Route == HTTPHeadHandler {
             switch handler(head) {
             case .reject(let response): return .reject(response)
             case .read(let bodyHandler):
-                // The request that comes with the body is a new value, which lacks the parameters.
+                // The request that comes with the body is another value, which lacks the parameters.
                 return .read { request, responder in
                     var request = request
                     request.parameters = parameters

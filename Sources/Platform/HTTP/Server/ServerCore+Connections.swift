@@ -7,8 +7,10 @@ internal import MachineKit
 
 /// The connections of a server, as the daemon reports them on its thread.
 extension ServerCore {
-    /// Decides whether a connection of this address is accepted; reports a refusal.
-    func accepts(_ address: IPAddress?) -> Bool {
+    /// Decides whether a connection from this address is accepted, and reports a refusal.
+    ///
+    /// - Returns: whether it is accepted.
+    func admitConnection(from address: IPAddress?) -> Bool {
         guard self.connections.withLock({ $0.mayOpen(from: address) }) else {
             self.reportRefusal(.connectionsPerAddress)
             return false
@@ -34,11 +36,13 @@ extension ServerCore {
         if isFirst { self.deadlinesChanged.wakeUp() }
     }
 
-    /// Removes a connection, whose descriptor the daemon closes after this call; counts its malformed request, if any.
+    /// Removes a connection; reports it to `admission` if its last request counts as malformed.
+    ///
+    /// The daemon closes the descriptor after this call.
     func connectionClosed(_ id: UInt, peer: IPAddress?, descriptor: Int32) {
-        if self.connections.withLock({ $0.remove(id) }) { return }
-        // Otherwise the kernel would reset the connection because of the unread bytes of a head that was too large, and
-        // the client would lose the response.
+        guard self.connections.withLock({ $0.remove(id) }) else { return }
+        // A head that was too large may have unread bytes. If they stayed in the socket, the kernel would reset the
+        // connection, and the client would lose the response.
         Self.discardInput(of: descriptor)
         if let peer, !self.limits.trustedProxies.contains(peer) { self.admission?.httpRequestMalformed(from: peer) }
     }
@@ -53,9 +57,10 @@ extension ServerCore {
 
     private static let maxDiscardedBytes = 256 << 10
 
-    /// Records whether the last request of a connection is well-formed, now that its head was read or has failed.
-    func headEnded(isWellFormed: Bool, of id: UInt) {
-        self.connections.withLock { $0.headEnded(isWellFormed: isWellFormed, of: id) }
+    /// Records whether the last request of a connection counts as malformed: a request whose head is malformed, too
+    /// large or not complete.
+    func headEnded(countsAsMalformed: Bool, of id: UInt) {
+        self.connections.withLock { $0.headEnded(countsAsMalformed: countsAsMalformed, of: id) }
     }
 
     /// Sets the phase of a connection, and the deadline of the phase.
@@ -65,7 +70,8 @@ extension ServerCore {
 
     /// Begins the phase in which a response is sent.
     ///
-    /// If all unread responses together then take too much memory, shuts down connections that send.
+    /// If all unread responses together then take too much memory, shuts down connections whose clients have not taken
+    /// theirs.
     func beginSending(_ response: HTTPResponse, on id: UInt) {
         let shutDownCount = self.connections.withLock { connections in
             connections.enterPhase(.sendingResponse, of: id, at: MonotonicClock.now)
@@ -85,9 +91,9 @@ extension ServerCore {
     ///
     /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.
     func admitRequest(of client: IPAddress) -> Bool {
-        let isAccepted = self.connections.withLock { $0.admitRequest(of: client) }
-        if !isAccepted { self.reportRefusal(.requestsPerAddress) }
-        return isAccepted
+        let isAdmitted = self.connections.withLock { $0.admitRequest(of: client) }
+        if !isAdmitted { self.reportRefusal(.requestsPerAddress) }
+        return isAdmitted
     }
 
     /// Removes a counted request.
@@ -95,18 +101,15 @@ extension ServerCore {
 
     /// Shuts down the connections whose deadlines have passed.
     ///
-    /// Only the daemon may close a connection, on its own thread; it does so when the socket is shut down. Meanwhile
-    /// the descriptor's number could be reused for another connection. Therefore `shutdown` is called under the lock:
-    /// the daemon calls `connectionClosed`, which needs the lock, before it closes the descriptor.
-    ///
-    /// - Returns: whether no connection is open.
-    func shutDownOverdue(at now: MonotonicTime) -> Bool {
-        let (refusals, isEmpty) = self.connections.withLock { connections in
+    /// Only the daemon may close a connection, on its own thread; it does so when the socket is shut down. `shutdown`
+    /// is called under the lock, because the daemon closes a descriptor only after `connectionClosed`, which needs the
+    /// lock. Otherwise the descriptor's number could already belong to another connection.
+    func shutDownOverdue(at now: MonotonicTime) {
+        let refusals = self.connections.withLock { connections in
             let overdue = connections.takeOverdue(at: now)
             for connection in overdue { _ = shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
-            return (overdue.map(\.refusal), connections.isEmpty)
+            return overdue.map(\.refusal)
         }
         for refusal in refusals { self.reportRefusal(refusal) }
-        return isEmpty
     }
 }

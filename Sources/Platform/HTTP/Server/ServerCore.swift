@@ -2,19 +2,22 @@
 internal import Concurrency
 internal import MachineKit
 
-/// The state that a server's callbacks, responders and deadline thread share.
+/// The state of a server, which the daemon's callbacks, the responders and the deadline thread share.
 final class ServerCore: Sendable {
     let limits: HTTPLimits
     let handler: HTTPHeadHandler
+    /// Makes the bodies of the server's own responses.
     let failureBody: HTTPFailure.Body
+    /// Called with each response.
     let observer: HTTPObserver
     /// Whether the server's thread calls a handler, and since when.
     let handlerClock = BusyClock()
-    /// Wakes the deadline thread.
+    /// Wakes the deadline thread, which runs `watchDeadlines`.
     let deadlinesChanged = WakeSignal()
     /// Wakes `stop` when the last request has ended.
     private let lastRequestEnded = WakeSignal()
     private let state = Locked<State>(State())
+    /// Called with each refusal.
     let reportRefusal: HTTPRefusalObserver
     /// Limits the malformed requests of each address; nil for no limit.
     let admission: (any HTTPAdmission)?
@@ -35,7 +38,7 @@ final class ServerCore: Sendable {
     }
 
     /// Counts a new request and returns its number.
-    func requestBegan() -> UInt64 {
+    func registerRequest() -> UInt64 {
         self.state.withLock { state in
             state.openCount += 1
             state.lastID += 1
@@ -44,7 +47,7 @@ final class ServerCore: Sendable {
     }
 
     /// Removes a request that has ended.
-    func requestEnded(_ id: UInt64) {
+    func removeRequest(_ id: UInt64) {
         let isLast = self.state.withLock { state in
             state.openCount -= 1
             state.pending[id] = nil
@@ -53,25 +56,25 @@ final class ServerCore: Sendable {
         if isLast { self.lastRequestEnded.wakeUp() }
     }
 
-    /// Sets the deadline of a request whose response is still pending.
+    /// Sets the deadline of a pending response.
     ///
-    /// - Returns: false when the server is stopping; then the caller must respond at once.
+    /// - Returns: false when the server is stopping; then there is no deadline, and the caller must respond at once.
     func setDeadline(of response: PendingResponse) -> Bool {
         let deadline = MonotonicClock.now + Milliseconds(self.limits.handlerTimeout)
-        let (isAccepted, isFirst) = self.state.withLock { state in
+        let (isSet, isFirst) = self.state.withLock { state in
             guard !state.isStopping else { return (false, false) }
             let isFirst = state.pending.isEmpty
             state.pending[response.id] = response
             state.deadlines.append((deadline, response.id))
-            // The entry of an answered request is not removed at once. All such entries are removed together when they
-            // outnumber the entries of pending requests, but not while there are only a few.
+            // The deadline of an answered request is not removed at once. All such deadlines are removed together when
+            // there are more of them than pending requests, but not while they are only a few.
             if state.deadlines.count > 2 * state.pending.count + 64 {
                 state.deadlines.removeAll { state.pending[$0.id] == nil }
             }
             return (true, isFirst)
         }
         if isFirst { self.deadlinesChanged.wakeUp() }
-        return isAccepted
+        return isSet
     }
 
     /// Begins to stop: responds with 503 to all pending requests and to all new requests.
@@ -106,8 +109,10 @@ final class ServerCore: Sendable {
             }
             for response in overdue { _ = response.complete(.failure(.deadlineExceeded, body: self.failureBody)) }
             if isStopping { return }
-            let hasNoConnection = self.shutDownOverdue(at: now)
-            let nextCheck = hasNoConnection ? nil : now + Self.connectionCheckInterval
+            self.shutDownOverdue(at: now)
+            // Without a connection no check is needed; `connectionOpened` wakes this thread for the first one.
+            let hasConnection = self.connections.withLock { !$0.isEmpty }
+            let nextCheck = hasConnection ? now + Self.connectionCheckInterval : nil
             let wakeTime = [nextDeadline, nextCheck].compactMap { $0 }.min()
             self.deadlinesChanged.wait(timeout: wakeTime.map { Duration($0 - now) })
         }

@@ -13,7 +13,7 @@ package final class WebServer: Sendable {
     /// The port; if port 0 was requested, the port that the system chose.
     package let port: UInt16
     private let core: ServerCore
-    /// What `stop` must end; nil after it.
+    /// What `stop` must end; nil once it was called.
     private let running: Locked<Running?>
 
     /// Starts to serve with a handler of whole requests.

@@ -45,7 +45,7 @@ import Testing
         #expect(await runningClient.post(receiver.url, "") == .answered(status: 201, body: Array("got 0".utf8)))
     }
 
-    @Test func `200 concurrent requests are all answered, and then count no longer as open`() async throws {
+    @Test func `200 concurrent requests are all answered, and do not count as open any more`() async throws {
         let receiver = try RecordingReceiver { index, _ in .answer(200, "\(index)") }
         let runningClient = RunningClient(maxOpenRequests: 200)
         // If one request of the first round still counted as open, one of the second round would fail.
@@ -64,8 +64,8 @@ import Testing
         let runningClient = RunningClient()
         let startMilliseconds = MonotonicClock.now.milliseconds
         #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
-        // The lower bound is a little below the timeout of 200 ms, for the rounding of clocks. The upper bound is
-        // large, because many other tests may run before this one goes on.
+        // The lower bound is a little below the timeout of 200 ms, because clocks round. The upper bound is large,
+        // because many other tests may run before this one continues.
         #expect((190..<120_000).contains(MonotonicClock.now.milliseconds - startMilliseconds))
         #expect(receiver.received.count <= 1, "the client must not send the request again")
     }

@@ -5,7 +5,7 @@ import HTTPServer
 import Synchronization
 import Testing
 
-/// The server's limits for idle and slow connections, and for the number of connections (I16).
+/// The server's limits for idle and slow connections, and for the number of connections.
 @Suite(.timeLimit(.minutes(3))) struct AdmissionTests {
     /// A server that reads bodies of up to 1 MiB and has an idle timeout of 2 s, with a log of its refusals.
     private final class ServerFixture: Sendable {
@@ -51,7 +51,7 @@ import Testing
         var all: [HTTPRefusal] { self.refusals.withLock { $0 } }
     }
 
-    /// Counts the malformed requests of all addresses, and accepts connections until there are `limit` of them.
+    /// Counts the malformed requests of all addresses, and accepts connections until `limit` requests were malformed.
     private final class MalformedCounter: HTTPAdmission {
         private let limit: Int
         private let malformedCount = Mutex(0)
@@ -72,8 +72,8 @@ import Testing
     @Test func `a client that sends its head slowly is disconnected at the head timeout`() throws {
         let fixture = try ServerFixture { $0.headTimeout = .seconds(1) }
         let client = try RawClient(port: fixture.server.port)
-        // At a byte in 100 ms the whole head would take more than 20 s. The timeout is 1 s; the bounds around it are
-        // wide, for a busy machine.
+        // At one byte each 100 ms, the whole head would take more than 20 s. The timeout is 1 s; the bounds around it
+        // are wide, for a busy machine.
         let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
         #expect((.milliseconds(900)...(.seconds(6))).contains(elapsed))
         #expect(fixture.waitForRefusals() == [.headTimeout])
@@ -264,7 +264,7 @@ import Testing
             #expect(client.waitForResponseOrEnd(), "the server sends the response")
             silentClients.append(client)
         }
-        // Each of these clients takes the place of one that does not read, and keeps its connection.
+        // Each of these clients takes the place of a silent client, and keeps its connection.
         let readingClients = try (0..<6).map { _ in
             let client = try RawClient(port: fixture.server.port)
             client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -308,8 +308,8 @@ import Testing
         }
         let waitingClient = try send("/later", from: "1.1.1.1")
         let responder = try await responders.next()
-        let refusal = try send("/", from: "1.1.1.1").readResponse()
-        #expect(refusal.status == 429 && refusal.headers["retry-after"] == "1")
+        let rejection = try send("/", from: "1.1.1.1").readResponse()
+        #expect(rejection.status == 429 && rejection.headers["retry-after"] == "1")
         #expect(try send("/", from: "2.2.2.2").readResponse().body == "2.2.2.2")
         responder.complete(.text("done"))
         #expect(try waitingClient.readResponse().status == 200)

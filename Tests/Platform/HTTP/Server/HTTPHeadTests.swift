@@ -2,9 +2,9 @@
 import HTTPServer
 import Testing
 
-/// What is checked in a request's head, without a server; `HeadMarksTests` and `HeadSizeTests` use one.
+/// What is checked in a request's head; `HeadMarksTests` and `HeadSizeTests` do that with a running server.
 @Suite struct HTTPHeadTests {
-    /// Reads a head with these headers; the limits are small.
+    /// Decodes a head, with limits of 3 headers, 2 query items and a body of 1000 bytes.
     private func read(
         _ method: String = "POST", _ path: String = "/lives", version: String = "HTTP/1.1", query: String = "",
         _ headers: [(String, String)] = []
@@ -32,12 +32,13 @@ import Testing
 
     /// Rules: R13.44, R13.45.
     @Test func `a head that is malformed or too large is rejected`() {
-        let mark = String(repeating: "\u{301}", count: 31)
+        // One combining mark more than may be in a row.
+        let marks = String(repeating: "\u{301}", count: 31)
         for failure in [
             self.read("").failure, self.read("GE T").failure, self.read("GET", "lives").failure,
-            self.read("GET", "/%").failure, self.read("GET", "/%00").failure, self.read("GET", "/\(mark)").failure,
-            self.read(query: "a=%zz").failure, self.read(query: "\(mark)=1").failure,
-            self.read([("a b", "1")]).failure, self.read([(mark, "1")]).failure,
+            self.read("GET", "/%").failure, self.read("GET", "/%00").failure, self.read("GET", "/\(marks)").failure,
+            self.read(query: "a=%zz").failure, self.read(query: "\(marks)=1").failure,
+            self.read([("a b", "1")]).failure, self.read([(marks, "1")]).failure,
         ] {
             #expect(failure == .badRequest)
         }
@@ -45,11 +46,13 @@ import Testing
         #expect(self.read((0..<4).map { ("a\($0)", "") }).failure == .headersTooLarge)
     }
 
-    /// Headers of a version of HTTP, the length that they announce, and why they are rejected.
+    /// The version and headers of a head, the length of the body that they announce, and why they are rejected.
     struct Announcement: Sendable {
         var version = "HTTP/1.1"
         var headers: [(String, String)]
+        /// Nil if the body is chunked.
         var bytes: Int?
+        /// Nil if the head is accepted.
         var failure: HTTPFailure?
 
         static let all = [

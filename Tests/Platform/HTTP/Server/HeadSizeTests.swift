@@ -2,7 +2,7 @@
 import HTTPServer
 import Testing
 
-/// The limit of a request's line and headers together.
+/// The limit for the size of the request line and headers together.
 @Suite(.timeLimit(.minutes(1))) struct HeadSizeTests {
     /// Rules: R13.44.
     @Test func `I16 a head of more than 16 KiB is answered with 431, whatever is long, and one of 16 KiB is served`()
@@ -10,11 +10,12 @@ import Testing
     {
         let server = try WebServer(port: 0) { request, responder in responder.complete(.text("hello")) }
         defer { server.stop() }
-        /// A head of this many bytes whose only long part stands between the two texts.
+        /// A head of this many bytes: the letter `a`, repeated between the two texts.
         func head(_ before: String, _ after: String, bytes: Int) -> String {
             before + String(repeating: "a", count: bytes - before.utf8.count - after.utf8.count) + after
         }
         let manyHeaders = String(repeating: "X: y\r\n", count: 97)
+        // The long part is a header's value, a header's name, the value of the last of 99 headers, the query, the path.
         let forms = [
             ("GET /hello/bob HTTP/1.1\r\nHost: a\r\nX-A: ", "\r\n\r\n"),
             ("GET /hello/bob HTTP/1.1\r\nHost: a\r\nX-", ": a\r\n\r\n"),
@@ -22,7 +23,8 @@ import Testing
             ("GET /hello/bob?q=", " HTTP/1.1\r\nHost: a\r\n\r\n"),
             ("GET /hello/", " HTTP/1.1\r\nHost: a\r\n\r\n"),
         ]
-        // Beyond 32 KiB libmicrohttpd itself answers. At about 16 and 32 KiB it would have no memory for a response.
+        // Beyond 32 KiB libmicrohttpd itself answers. The sizes are close together near 32 KiB, where it would have no
+        // memory left for a response.
         let limit = 16 << 10
         let sizes = [limit - 300, limit - 100, limit, limit + 1, limit + 200, 20_000, 40_000]
         for size in sizes + Array(stride(from: 31_000, through: 33_500, by: 50)) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// The connections that a server has chosen to shut down, and that the daemon has not closed yet.
+/// Which connections a server chooses to shut down, and that it counts them no longer until the daemon closes them.
 @Suite struct OpenConnectionsTests {
     /// A time after the deadlines of all phases.
     private static let late = MonotonicTime(milliseconds: 1_000_000)
@@ -74,7 +74,7 @@ import Testing
         while let descriptor = connections.takeConnectionToEvict() {
             evicted.append(descriptor)
             connections.remove(UInt(descriptor))
-            // A new connection from the same address, opened after all others.
+            // In its place the address opens a new connection, later than all others.
             let id = UInt(100 + evicted.count)
             connections.add(id, from: IPAddress("10.0.0.1"), descriptor: Int32(id), at: time + Milliseconds(2))
             if evicted.count == 9 { break }

@@ -57,7 +57,7 @@ final class RawClient {
             var received = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
             if unsafe poll(&received, 1, 100) > 0, !self.fill() { return ContinuousClock.now - startedAt }
             if received.revents == 0 { continue }
-            // The server has sent something, so `poll` returned before 100 ms. This second `poll` only waits.
+            // The server has sent something, so the first `poll` returned early. The second one only waits 100 ms.
             _ = poll(nil, 0, 100)
         }
         throw Failure(text: "the server has not closed the connection")

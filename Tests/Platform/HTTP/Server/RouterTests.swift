@@ -50,7 +50,7 @@ import Testing
         #expect(Self.matchText(.get, path) == "404")
     }
 
-    @Test func `the rejection of a method that a path does not have names the allowed methods`() {
+    @Test func `if a path has routes only for other methods, the answer names these methods`() {
         #expect(Self.matchText(.delete, "/v1/lives") == "405 GET,HEAD,POST")
         #expect(Self.matchText(.get, "/v1/lives/a/admins/b") == "405 DELETE,PUT")
         let lowercaseMethod = HTTPMethod(rawValue: "get")

@@ -29,8 +29,9 @@ final class ResponderQueue: Sendable {
 
 /// The HTTP server: what it answers, its size limits and timeouts, and how it stops.
 @Suite(.timeLimit(.minutes(3))) struct WebServerTests {
-    /// How long a request may wait for its response: a test that has suspended may go on only after many other tests.
-    private static let patience = Duration.seconds(150)
+    /// A time limit for handlers that no test reaches: a test that waits with `await` may continue only after many
+    /// other tests have run.
+    private static let ampleTime = Duration.seconds(150)
 
     /// A server whose routes are described below; requests to `/later` wait until the test completes their responders.
     static func makeServer(
@@ -58,7 +59,7 @@ final class ResponderQueue: Sendable {
         }
         var limits = HTTPLimits()
         limits.bodyBytes = 10_000
-        limits.handlerTimeout = self.patience
+        limits.handlerTimeout = self.ampleTime
         changeLimits(&limits)
         return try WebServer(port: 0, limits: limits, handler: router.handler())
     }
@@ -96,7 +97,7 @@ final class ResponderQueue: Sendable {
         let responders = ResponderQueue()
         var limits = HTTPLimits()
         limits.bodyBytes = 10
-        limits.handlerTimeout = Self.patience
+        limits.handlerTimeout = Self.ampleTime
         let server = try WebServer(
             port: 0, limits: limits,
             observer: { status, microseconds in observed.withLock { $0.append((status, microseconds)) } },
@@ -189,8 +190,8 @@ final class ResponderQueue: Sendable {
         defer { server.stop() }
         let clientWithLength = try RawClient(port: server.port)
         clientWithLength.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10001\r\n\r\n")
-        let refusal = try clientWithLength.readResponse()
-        #expect(refusal.status == 413 && refusal.headers["connection"]?.lowercased() == "close")
+        let rejection = try clientWithLength.readResponse()
+        #expect(rejection.status == 413 && rejection.headers["connection"]?.lowercased() == "close")
 
         let chunkedClient = try RawClient(port: server.port)
         chunkedClient.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -201,8 +202,8 @@ final class ResponderQueue: Sendable {
 
         let endlessClient = try RawClient(port: server.port)
         endlessClient.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-        // The client sends 200,000 bytes and does not end its body. The server closes the connection, so that no
-        // response can be read.
+        // The client sends 200,000 bytes, more than four times the limit plus 64 KiB (105,536 bytes), and does not end
+        // its body. The server closes the connection, so no response can be read.
         for _ in 0..<200 { endlessClient.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
         #expect(throws: RawClient.Failure.self) { try endlessClient.readResponse() }
 
@@ -213,7 +214,7 @@ final class ResponderQueue: Sendable {
         #expect(try exactClient.readResponse().body.count == 10_000)
     }
 
-    // A request may have 1000 query items.
+    // A request may have at most 1000 query items.
     @Test(arguments: [1001, 2000, 3000, 5000, 7000])
     func `I16 a request with too many query items is answered with 431 and not left waiting`(count: Int) throws {
         let server = try Self.makeServer()
@@ -252,7 +253,7 @@ final class ResponderQueue: Sendable {
         let server = try WebServer(port: 0, handler: router.handler())
         defer { server.stop() }
         let client = try RawClient(port: server.port)
-        // A request may have 1000 query items.
+        // A request may have at most 1000 query items.
         let allowedItems = (0..<1000).map { "k\($0)=v" }
         for (query, expectedBody) in [
             ("", ""), ("?", ""), ("?a", "a>"), ("?a=", "a>"), ("?=b", ">b"), ("?a=b=c", "a>b=c"),
@@ -278,7 +279,8 @@ final class ResponderQueue: Sendable {
     }
 
     @Test func `mutated and truncated requests never stop the server`() throws {
-        // An incomplete request keeps its connection until the idle timeout. The limits are above the 1,500 requests.
+        // An incomplete request keeps its connection until the idle timeout. Therefore the limits are higher than the
+        // number of requests, 1,500.
         let server = try Self.makeServer {
             $0.connections = 2_000
             $0.connectionsPerAddress = 2_000
@@ -335,7 +337,7 @@ final class ResponderQueue: Sendable {
                         let status = try client.readResponse().status
                         #expect([200, 503, 504].contains(status))
                     } catch {
-                        #expect(endsEarly, "only a server that ends may leave a request without a response: \(error)")
+                        #expect(endsEarly, "only a server that stops may leave a request without a response: \(error)")
                         return
                     }
                 }
