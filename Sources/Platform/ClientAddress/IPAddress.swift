@@ -23,9 +23,9 @@ package struct IPAddress: Hashable, Sendable {
     /// - Returns: nil for any other number of bytes.
     package init?(bytes: Span<UInt8>) {
         func number(_ range: Range<Int>) -> UInt64 {
-            var number: UInt64 = 0
-            for index in range { number = number << 8 | UInt64(bytes[index]) }
-            return number
+            var value: UInt64 = 0
+            for index in range { value = value << 8 | UInt64(bytes[index]) }
+            return value
         }
         switch bytes.count {
         case 4: self.init(ipv4: UInt32(truncatingIfNeeded: number(0..<4)))
@@ -80,7 +80,7 @@ package struct IPAddress: Hashable, Sendable {
         return number
     }
 
-    /// Parses the eight groups of an IPv6 address; `::` stands for the missing groups, at least one, which are zero.
+    /// Parses the eight groups of an IPv6 address; a gap (`::`) stands for one or more groups that are zero.
     private static func parseGroups(_ text: [UInt8]) -> [UInt16]? {
         let colon = UInt8(ascii: ":")
         guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon }) else {
@@ -98,7 +98,7 @@ package struct IPAddress: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - text: the groups and colons.
-    ///   - followsGap: whether the text is the end of an address, after its `::`.
+    ///   - followsGap: whether the text is the end of an address, after its gap.
     /// - Returns: the groups; nil when the text is malformed.
     private static func parseGroupList(_ text: ArraySlice<UInt8>, followsGap: Bool = false) -> [UInt16]? {
         if text.isEmpty { return [] }

@@ -41,8 +41,7 @@ package struct ProxyHeaderReader: Sendable {
     /// The content of a complete header.
     package struct Header: Equatable, Sendable {
         /// The client's address; nil if the connection is the proxy's own, as for a health check (`LOCAL`), or if the
-        /// proxy does not know
-        /// the client's address (an unspecified family).
+        /// proxy does not know the client's address (an unspecified family).
         package var client: IPAddress?
         /// How many bytes of the last piece belong to the header; the bytes after them are the client's.
         package var usedBytes: Int
@@ -56,8 +55,8 @@ package struct ProxyHeaderReader: Sendable {
 
     /// Adds the next received piece.
     ///
-    /// - Returns: The header once it is complete, else nil.
-    /// - Throws: `ProxyHeaderError` as soon as a byte is wrong; the reader must not be used any more then.
+    /// - Returns: the header if this piece completes it, else nil.
+    /// - Throws: `ProxyHeaderError` as soon as a byte is wrong; the reader must not be used afterwards.
     package mutating func consume(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> Header? {
         for index in bytes.indices {
             self.received.append(bytes[index])
@@ -81,7 +80,7 @@ package struct ProxyHeaderReader: Sendable {
     /// Whether the connection is the proxy's own and does not pass on a client (`LOCAL`).
     private var isLocal: Bool { self.received[12] == Self.localCommand }
 
-    /// Checks the family, and the number of bytes after the fixed ones, before these bytes have been received.
+    /// Checks the family and the announced number of bytes (`variableBytes`), before these bytes are received.
     private func checkFamily(variableBytes: Int) throws(ProxyHeaderError) {
         guard Self.fixedBytes + variableBytes <= Self.maxBytes else { throw .length }
         if self.isLocal { return }

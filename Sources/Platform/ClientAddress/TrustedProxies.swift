@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The proxies that are trusted to state the address of the client whose request they forward, in the header
-/// `X-Forwarded-For`.
+/// The proxies that are trusted to state a client's address, in the header `X-Forwarded-For` of a request that they
+/// forward.
 ///
 /// Any client can send such a header, so a header counts only if a trusted proxy sent it.
 package struct TrustedProxies: Hashable, Sendable {
@@ -15,20 +15,20 @@ package struct TrustedProxies: Hashable, Sendable {
 
     /// The maximum number of entries of `X-Forwarded-For` that are read, from the last one backwards.
     ///
-    /// If all of them are trusted proxies, the last one that was read counts as the client.
+    /// If all these entries are trusted proxies, the address that was read last counts as the client's.
     package static let maxHops = 16
 
     /// Finds the client's address: the last entry of `X-Forwarded-For` that is not the address of a trusted proxy.
     ///
     /// Each proxy appends the address of its own peer, so the entries are read from the last one backwards. If an entry
-    /// is the address of a trusted proxy, that proxy wrote the entry before it, which is read next. The first address
-    /// that is not a trusted proxy's is the client's. An entry that is not an address ends the search, because no
-    /// trusted proxy wrote the entries before it.
+    /// is the address of a trusted proxy, that proxy wrote the entry before it, which is read next. An address that is
+    /// not a trusted proxy's is the client's, and ends the search. An entry that is not an address ends the search,
+    /// too, because no trusted proxy can have written the entries before it.
     ///
     /// - Parameters:
-    ///   - peer: The address at the other end of the TCP connection.
-    ///   - forwardedFor: The header's value; several headers are joined by commas.
-    /// - Returns: The client's address; it is `peer` when the peer is not trusted, when there is no header, or when the
+    ///   - peer: the address at the other end of the TCP connection.
+    ///   - forwardedFor: the header's value; several headers are joined by commas.
+    /// - Returns: the client's address; it is `peer` when the peer is not trusted, when there is no header, or when the
     ///   header's last entry is not an address.
     package func client(peer: IPAddress, forwardedFor: String?) -> IPAddress {
         guard let forwardedFor, self.contains(peer) else { return peer }
@@ -48,7 +48,7 @@ package struct TrustedProxies: Hashable, Sendable {
 
     /// Parses one entry: an address with or without a port; an IPv6 address with a port is in brackets.
     private static func parseEntry(_ entry: Substring.UTF8View) -> IPAddress? {
-        // The longest entry is an IPv6 address in brackets with its port, and some blanks.
+        // The longest entry is an IPv6 address (45 bytes) in brackets with its port (8 bytes more), and some blanks.
         guard entry.count <= 64 else { return nil }
         let text = String(Substring(entry)).trimmingBlanks
         if text.utf8.first == UInt8(ascii: "[") {

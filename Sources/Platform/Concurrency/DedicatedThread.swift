@@ -8,9 +8,9 @@ package final class DedicatedThread: Sendable {
     private let id: pthread_t
     private let hasEnded: ConditionVariable<Bool>
 
-    private init(_ handle: (id: pthread_t, hasEnded: ConditionVariable<Bool>)) {
-        self.id = handle.id
-        self.hasEnded = handle.hasEnded
+    private init(_ started: (id: pthread_t, hasEnded: ConditionVariable<Bool>)) {
+        self.id = started.id
+        self.hasEnded = started.hasEnded
     }
 
     /// Starts `body` on a new thread; traps when the system has no thread left.
@@ -56,7 +56,9 @@ package final class DedicatedThread: Sendable {
         _ = ConditionVariable(()).wait(timeout: duration) { _ in Never?.none }
     }
 
-    /// Waits until the body has returned; a nil timeout waits without limit.
+    /// Waits until the body has returned, if `timeout` is nil without limit.
+    ///
+    /// - Returns: whether the body has returned.
     private func waitForEnd(timeout: Duration?) -> Bool {
         if pthread_equal(self.id, pthread_self()) != 0 { return self.hasEnded.current }
         return self.hasEnded.wait(timeout: timeout) { $0 ? true : nil } ?? false
@@ -108,7 +110,7 @@ private final class ThreadStart: @unchecked Sendable {
 
     /// Runs the body and releases it.
     ///
-    /// The body is released before `join` returns, so that this thread then retains no object that the body captured.
+    /// The body is released before `join` returns: then this thread retains no object that the body has captured.
     func run() {
         self.body?()
         self.body = nil

@@ -14,7 +14,8 @@ package final class Locked<Value: ~Copyable>: Sendable {
 
     /// Runs `body` with exclusive access to the value.
     ///
-    /// Keep `body` short, because other threads wait for it: it must not call callbacks, the log or C code.
+    /// Keep `body` short, because other threads wait for it: it must not call the log, nor code that may block or may
+    /// use this lock.
     ///
     /// - Throws: the error of `body`.
     package func withLock<R: ~Copyable, E: Error>(

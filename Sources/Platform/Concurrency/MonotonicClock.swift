@@ -10,7 +10,7 @@ package enum MonotonicClock {
     /// The current time, for deadlines, rates and pauses.
     package static var now: MonotonicTime { MonotonicTime(milliseconds: Self.microseconds / 1000) }
 
-    /// Microseconds since a fixed but unspecified point in time; only a `Stopwatch` reads them.
+    /// Microseconds since a fixed but unspecified point in time.
     fileprivate static var microseconds: Int64 { Self.read(CLOCK_MONOTONIC) }
 
     /// The processor time that the calling thread has used, in microseconds.

@@ -6,7 +6,7 @@ internal import PlazaWire
 /// Verifies tokens: JWTs signed by a key of an app, with the algorithm of that key (HS256 or ES256) and no other.
 package struct TokenVerifier: Sendable {
     /// The maximum size of a token in bytes.
-    package static let maximumBytes = 8_192
+    package static let maxBytes = 8_192
     /// How far the clock of the signer may be ahead of this clock, in seconds.
     package static let leewaySeconds: Int64 = 30
 
@@ -24,12 +24,13 @@ package struct TokenVerifier: Sendable {
     /// - Returns: the claims, within their limits.
     /// - Throws: the reason why the token is rejected.
     package func verify(_ token: String, at time: WallTime, app: String? = nil) throws(TokenError) -> TokenClaims {
-        guard token.utf8.count <= Self.maximumBytes else { throw .malformed }
+        guard token.utf8.count <= Self.maxBytes else { throw .malformed }
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let headerBytes = Base64URL.decode(parts[0]),
             let payload = Base64URL.decode(parts[1]), Base64URL.decode(parts[2]) != nil,
             // The signature is not verified yet, so anybody may have written the header. The decoder would take long to
-            // compare texts with many combining marks. In ASCII they can only be escape sequences.
+            // compare texts with many combining marks. The header must be ASCII, in which marks can only be escape
+            // sequences; `checkClientJSON` rejects too many of these.
             headerBytes.allSatisfy({ $0 < 0x80 }), (try? Wire.checkClientJSON(headerBytes, at: "the header")) != nil,
             let header = try? JSONDecoder().decode(TokenHeader.self, from: Data(headerBytes)),
             !header.hasCriticalExtensions
@@ -46,16 +47,16 @@ package struct TokenVerifier: Sendable {
         if let app, app != claims.app { throw .foreignApp }
         let now = time.seconds
         guard claims.expires > now else { throw .expired }
-        for (claim, time) in [("nbf", claimSet.nbf), ("iat", claimSet.iat)] {
-            if let time, try Self.seconds(time, claim) > now + Self.leewaySeconds { throw .notYetValid }
+        for (claim, startTime) in [("nbf", claimSet.nbf), ("iat", claimSet.iat)] {
+            if let startTime, try Self.seconds(startTime, claim) > now + Self.leewaySeconds { throw .notYetValid }
         }
         return claims
     }
 
     /// Decodes the payload; the error names the claim that is missing or has another type.
     private static func decode(_ payload: [UInt8]) throws(TokenError) -> ClaimSet {
-        // As with the header: the decoder hashes the names, and `verify` looks up the app, before the signature is
-        // verified.
+        // As in `verify`: the names are hashed by the decoder, and the app is looked up, before the signature is
+        // verified. Therefore long runs of combining marks are rejected first.
         do throws(WireError) {
             try Wire.checkClientJSON(payload, at: "the payload")
         } catch {

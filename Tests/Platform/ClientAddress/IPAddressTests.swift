@@ -4,8 +4,8 @@ import Testing
 
 /// IP addresses and blocks of addresses, made from text or bytes.
 @Suite struct IPAddressTests {
-    // The description of an IPv6 address has all eight groups. An IPv4 address in IPv6 has the description of the IPv4
-    // address.
+    // The description of an IPv6 address has all eight groups. An IPv4 address that is written as IPv6 has the
+    // description of an IPv4 address.
     @Test(arguments: [
         ("127.0.0.1", "127.0.0.1"), ("255.255.255.255", "255.255.255.255"), ("0.0.0.0", "0.0.0.0"),
         ("::1", "0:0:0:0:0:0:0:1"), ("::", "0:0:0:0:0:0:0:0"), ("fe80::1:2", "fe80:0:0:0:0:0:1:2"),

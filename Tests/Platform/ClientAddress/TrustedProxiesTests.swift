@@ -20,9 +20,9 @@ import Testing
                 == "10.0.0.1")
     }
 
-    // The header is read from its end up to the first address that does not belong to a trusted proxy: it is the
-    // client's. If there is no such address, or if an entry that is not an address comes first, the client is the
-    // address that was read last, or the peer if none was read.
+    // The header is read from its end to the first address that is not a trusted proxy's, which is the client's. If the
+    // header ends before, or an entry is not an address, the client is the address that was read last, or the peer if
+    // none was read.
     @Test(
         arguments: [
             (nil, "10.0.0.1"), ("", "10.0.0.1"), ("1.1.1.1", "1.1.1.1"), (" 1.1.1.1\t", "1.1.1.1"),

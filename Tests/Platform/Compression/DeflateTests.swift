@@ -25,7 +25,7 @@ struct DeflateTests {
     @Test func `a changed version of an earlier row compresses to about a fifth of its size`() {
         let stream = DeflateStream()
         _ = stream.append(self.row(0))
-        // Each append adds a few bytes, whatever the size of the row; the 20 bytes allow for these.
+        // The 20 bytes allow for what each append adds, whatever the size of the row.
         #expect(stream.append(self.row(1)).count * 5 <= self.row(1).count + 20)
     }
 
