@@ -15,11 +15,13 @@ extension ServerCore {
             self.reportRefusal(.connectionsPerAddress)
             return false
         }
-        guard let address, !self.limits.trustedProxies.contains(address), let admission = self.admission,
-            !admission.admitsHTTPConnection(from: address)
-        else { return true }
-        self.reportRefusal(.malformedRequests)
-        return false
+        if let address, !self.limits.trustedProxies.contains(address),
+            self.admission?.admitsHTTPConnection(from: address) == false
+        {
+            self.reportRefusal(.malformedRequests)
+            return false
+        }
+        return true
     }
 
     /// Registers a new connection.
