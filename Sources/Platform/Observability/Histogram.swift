@@ -116,7 +116,8 @@ package struct Histogram: Sendable, Equatable {
     static func lowerBound(ofBucket index: Int) -> Int {
         guard index >= 256 else { return index }
         let (octave, bucketInOctave) = (index - 256).quotientAndRemainder(dividingBy: 128)
-        // The first octave begins at 2^8 = 128 << 1. Each octave begins at twice the value of the one before.
+        // An octave is the 128 buckets of one power of two. The first one begins at 2^8 = 128 << 1, and each further
+        // one at twice the value of the one before.
         return (128 + bucketInOctave) << (octave + 1)
     }
 

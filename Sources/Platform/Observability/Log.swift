@@ -82,7 +82,8 @@ package struct Log: Sendable {
     ) {
         guard level >= self.core.level else { return }
         let now = self.core.clock()
-        guard let suppressedCount = self.core.admit(message.description, at: now) else { return }
+        let (isAdmitted, suppressedCount) = self.core.countLine(with: message.description, at: now)
+        guard isAdmitted else { return }
         var line = "{\"time\":\"\(WallClock.text(of: now))\",\"level\":\"\(level.rawValue)\",\"message\":"
         JSONText.append(message.description, to: &line)
         line += self.boundMetadata
@@ -152,13 +153,13 @@ package struct Log: Sendable {
             self.sink = sink
         }
 
-        /// Decides whether a line with `message` is written now, and counts the line.
+        /// Counts a line with `message`, and decides whether the line is written.
         ///
         /// Messages are constants, so there is at most one window for each log statement.
         ///
-        /// - Returns: the number of lines with this message that were suppressed since the last written line; nil when
-        ///   this line is suppressed too.
-        func admit(_ message: String, at now: WallTime) -> Int? {
+        /// - Returns: whether the line is written, and the number of lines with this message that were suppressed
+        ///   between it and the last written line.
+        func countLine(with message: String, at now: WallTime) -> (isAdmitted: Bool, suppressedCount: Int) {
             let limit = self.linesPerSecond
             return self.windows.withLock { windows in
                 var window = windows[message] ?? Window(start: now)
@@ -167,12 +168,11 @@ package struct Log: Sendable {
                     window = Window(start: now, suppressedCount: window.suppressedCount)
                 }
                 window.lineCount += 1
-                // The suppressed lines before the present line.
                 let suppressedCount = window.suppressedCount
                 let isAdmitted = window.lineCount <= limit
                 window.suppressedCount = isAdmitted ? 0 : suppressedCount + 1
                 windows[message] = window
-                return isAdmitted ? suppressedCount : nil
+                return (isAdmitted, suppressedCount)
             }
         }
     }

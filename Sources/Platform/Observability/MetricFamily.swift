@@ -20,8 +20,9 @@ package struct MetricLabels: Sendable, Hashable, Comparable {
         self.pairs = labels.map { Pair(name: $0.key, value: $0.value) }.sorted { $0.name < $1.name }
     }
 
-    /// The same label names, each with the value `other`: the labels of the series that all label sets over the limit
-    /// share.
+    /// The same label names, each with the value `other`.
+    ///
+    /// All label sets beyond the limit of a metric share the series with these labels.
     var overflow: MetricLabels {
         MetricLabels(Dictionary(self.pairs.map { ($0.name, "other") }) { first, _ in first })
     }

@@ -49,7 +49,8 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         let dash = UInt8(ascii: "-")
         guard head[2] == dash, head[35] == dash, head[52] == dash else { return nil }
         guard let version = Self.parseHex(head[0..<2]), version != 0xff else { return nil }
-        guard version == 0 ? head.count == 55 : head.count == 55 || head[55] == dash else { return nil }
+        // Only a later version may have more, after a dash.
+        guard head.count == 55 || (version > 0 && head[55] == dash) else { return nil }
         guard let high = Self.parseHex(head[3..<19]), let low = Self.parseHex(head[19..<35]) else { return nil }
         guard let span = Self.parseHex(head[36..<52]), let flags = Self.parseHex(head[53..<55]) else { return nil }
         guard high | low != 0, span != 0 else { return nil }

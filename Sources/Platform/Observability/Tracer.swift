@@ -38,8 +38,8 @@ package final class Tracer: Sendable {
 
     private init(isOn: Bool, share: Double, capacity: Int, clock: @escaping @Sendable () -> Int64) {
         self.isOn = isOn
-        // The threshold is `share` × 2^64, computed as twice `share` × 2^63.
-        self.threshold = share >= 1 ? nil : UInt64(max(0, share) * 0x1p63) << 1
+        // A share below 1, times 2^64, always fits.
+        self.threshold = share >= 1 ? nil : UInt64(max(0, share) * 0x1p64)
         self.clock = clock
         self.buffer = Locked(SpanBuffer(capacity: capacity))
     }

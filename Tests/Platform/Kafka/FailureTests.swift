@@ -76,10 +76,9 @@ struct FailureTests {
             // 2 is ListOffsets. Each attempt is rejected at once, so there are about 100 attempts in 3 s.
             try broker.injectFault(intoRequests: 2, count: 10_000, error: error)
             let consumer = try KafkaConsumer(Self.silentSettings(broker.bootstrap))
-            let queryError = #expect(throws: KafkaError.self) {
+            #expect(throws: KafkaError.self) {
                 _ = try consumer.endOffset(of: TopicPartition("t", 0), timeout: .seconds(3))
             }
-            #expect(queryError?.kind != nil)
             consumer.close()
         }
     }

@@ -28,8 +28,9 @@ struct StatisticsTests {
         #expect(statistics.sentRecords == 4 && statistics.receivedRecords == 5)
         #expect(statistics.brokers.map(\.name) == ["h:1/1", "h:2/b"])
         #expect(statistics.brokers[0].roundTripMicroseconds == 700 && statistics.brokers[0].timeouts == 5)
-        // At the end of partition 1 is a transaction marker. Nothing of partition 2 was read. The end of partition 3 is
-        // not known, and partition -1 is internal to librdkafka.
+        // Partition 0 was read to 93 of 100. At the end of partition 1 is a transaction marker, and nothing waits.
+        // Partition 2 has not been read: 5 records wait before offset 95, so it would be read from 90. The end of
+        // partition 3 is not known, and partition -1 is internal to librdkafka.
         let lag: [TopicPartition: Int64] = [
             TopicPartition("t", 0): 7, TopicPartition("t", 1): 0, TopicPartition("t", 2): 10,
         ]

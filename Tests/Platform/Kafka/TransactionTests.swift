@@ -81,7 +81,8 @@ struct TransactionTests {
                 #expect(records.count == count)
             }
             try read(40)
-            // The statistics of this time are read behind the other records.
+            // Meanwhile librdkafka reports the lag. The consumer gets these reports after the records that are fetched
+            // already.
             DedicatedThread.sleep(for: .milliseconds(1500))
             try read(100)
             let giveUpAt = ContinuousClock.now + .seconds(10)
@@ -89,7 +90,7 @@ struct TransactionTests {
                 _ = try consumer.poll(max: 1, timeout: .milliseconds(100), into: &records)
             }
             let lags = reported.all.compactMap { $0.lag[partition] }
-            // 60 records and the marker.
+            // After the first 40 records, 60 records and the marker were left.
             #expect(lags.contains(61), "\(lags)")
             #expect(lags.last == 0, "\(lags)")
             producer.close(timeout: .seconds(1))

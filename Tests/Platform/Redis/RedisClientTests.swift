@@ -16,8 +16,7 @@ extension RedisCommand {
 
 /// A clock that a test sets.
 final class TestClock {
-    /// In milliseconds.
-    var now: Int64 = 0
+    var nowMilliseconds: Int64 = 0
 }
 
 /// A client of a real Redis: pipelines, scripts, lost connections, limits and logins.
@@ -38,7 +37,7 @@ struct RedisClientTests {
         changeSettings(&settings)
         return RedisClient(
             settings, scripts: [Self.addScript, Self.failScript], random: SeededRandom(seed: 1),
-            now: { MonotonicTime(milliseconds: clock.now) })
+            now: { MonotonicTime(milliseconds: clock.nowMilliseconds) })
     }
 
     @Test func `a pipeline returns each command's reply in order and continues after a failed command`() async throws {
@@ -122,7 +121,7 @@ struct RedisClientTests {
 
             try redis.restart()
             // The first pause lasts at most 50 ms, so it has ended after one second.
-            clock.now += 1_000
+            clock.nowMilliseconds += 1_000
             let secondIdentity = try client.connect()
             #expect(secondIdentity.serial == 2, "this is the client's second connection")
             #expect(secondIdentity.runID != firstIdentity.runID)

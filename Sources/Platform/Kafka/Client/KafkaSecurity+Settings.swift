@@ -30,13 +30,13 @@ extension KafkaSecurity {
     /// Rejects combinations of settings that are incomplete or contradict each other; the reader has already rejected
     /// values that are invalid by themselves.
     private func rejectContradictions(_ reader: inout SettingsReader) {
-        let setNames = Set(reader.effectiveSettings.filter { $0.source != .defaultValue }.map(\.name))
+        let givenNames = Set(reader.effectiveSettings.filter { $0.source != .defaultValue }.map(\.name))
         // `secret("kafka-password")` declares the option --kafka-password-file and also reads an environment variable.
         // A file that cannot be read gives no password, and a password from the environment sets no option, so both
         // conditions are needed.
-        let hasPassword = setNames.contains("kafka-password-file") || self.password != nil
+        let hasPassword = givenNames.contains("kafka-password-file") || self.password != nil
         let security = self.transport.rawValue
-        func isSet(_ name: String) -> Bool { setNames.contains(name) }
+        func isGiven(_ name: String) -> Bool { givenNames.contains(name) }
         if self.transport.usesSASL {
             if self.user == nil {
                 reader.reject("kafka-user", value: nil, remedy: "give the user that --kafka-security \(security) needs")
@@ -46,16 +46,16 @@ extension KafkaSecurity {
                     "kafka-password-file", value: nil,
                     remedy: "give the file with the password that --kafka-security \(security) needs")
             }
-        } else if self.user != nil || hasPassword || isSet("kafka-sasl-mechanism") {
+        } else if self.user != nil || hasPassword || isGiven("kafka-sasl-mechanism") {
             reader.reject(
                 "kafka-security", value: security,
                 remedy: "a user and password need sasl_ssl, or sasl_plaintext on a private network")
         }
         let namesThatNeedTLS = ["kafka-ca-file", "kafka-certificate-file", "kafka-key-file", "kafka-key-password-file"]
-        if !self.transport.usesTLS, let name = namesThatNeedTLS.first(where: isSet) {
+        if !self.transport.usesTLS, let name = namesThatNeedTLS.first(where: isGiven) {
             reader.reject("kafka-security", value: security, remedy: "--\(name) needs ssl or sasl_ssl")
         }
-        if isSet("kafka-certificate-file") != isSet("kafka-key-file") {
+        if isGiven("kafka-certificate-file") != isGiven("kafka-key-file") {
             reader.reject(
                 "kafka-certificate-file", value: nil, remedy: "give both --kafka-certificate-file and --kafka-key-file")
         }
@@ -78,9 +78,11 @@ extension KafkaSecurity {
     package static func arguments(
         from reader: SettingsReader, absolutePath: (String) -> String
     ) -> [String] {
-        let setOptions = reader.effectiveSettings.filter {
+        let givenOptions = reader.effectiveSettings.filter {
             $0.source != .defaultValue && Self.optionNames.contains($0.name)
         }
-        return setOptions.flatMap { ["--\($0.name)", $0.name.hasSuffix("-file") ? absolutePath($0.value) : $0.value] }
+        return givenOptions.flatMap { option in
+            ["--\(option.name)", option.name.hasSuffix("-file") ? absolutePath(option.value) : option.value]
+        }
     }
 }

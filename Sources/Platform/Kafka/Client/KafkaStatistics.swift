@@ -31,7 +31,7 @@ package struct KafkaStatistics: Sendable, Equatable {
     package var queuedRecords: Int
     /// The bytes of the records in a producer's queue.
     package var queuedBytes: Int
-    /// The maximum of `queuedRecords`.
+    /// The capacity of a producer's queue, in records.
     package var queueLimit: Int
     /// The number of events, such as delivery reports, that wait in librdkafka for this process to handle them.
     package var waitingEvents: Int
@@ -121,7 +121,7 @@ package struct KafkaStatistics: Sendable, Equatable {
     private struct TopicEntry: Decodable {
         struct Partition: Decodable {
             var partition: Int32
-            /// The number of records that were fetched and not read yet, of all partitions of the consumer.
+            /// The number of records that were fetched and wait to be read, of all partitions of the consumer together.
             var fetchq_cnt: Int64?
             /// The offset that is fetched next; it is beyond transaction markers, which are not records.
             var next_offset: Int64?
@@ -133,7 +133,7 @@ package struct KafkaStatistics: Sendable, Equatable {
             /// The number of offsets that were not read yet; nil if it is not known.
             var lag: Int64? {
                 guard let end = self.hi_offset, let next = self.next_offset, end >= 0, next >= 0 else { return nil }
-                // Without a fetched record all that was fetched was read, transaction markers included.
+                // If no fetched record waits, the application has read all that was fetched, and markers are skipped.
                 let waitingCount = self.fetchq_cnt ?? 0
                 guard waitingCount > 0 else { return max(0, end - next) }
                 let read = if let position = self.app_offset, position >= 0 { position } else { next - waitingCount }

@@ -3,7 +3,8 @@ internal import Concurrency
 
 /// Creates, describes and deletes topics.
 ///
-/// Each call blocks the calling thread for at most its timeout.
+/// Each call blocks the calling thread. The timeout of `createTopics` and `describeTopics` holds for each of the
+/// requests that the call makes one after the other.
 package struct KafkaAdmin: Sendable {
     private let client: ClientHandle
     private let security: KafkaSecurity
@@ -65,7 +66,8 @@ package struct KafkaAdmin: Sendable {
         let info = try self.clusterInfo(timeout: timeout)
         let missing = topics.filter { info.topics[$0.name] == nil }
         guard !missing.isEmpty else { return }
-        // The embedded broker names a controller that is none of its brokers, and creates no topics for clients.
+        // The embedded broker creates no topics for clients. It can be recognised: the controller that it reports is
+        // none of its brokers.
         if info.controllerID >= 0, !info.brokers.contains(where: { $0.id == info.controllerID }) {
             throw KafkaError(
                 .unsupported, "The broker does not create topics for clients. Missing topics: \(missing.map(\.name)).")

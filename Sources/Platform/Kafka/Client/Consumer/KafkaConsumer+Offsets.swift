@@ -60,7 +60,7 @@ extension KafkaConsumer {
         guard !partitions.isEmpty else { return [:] }
         let times = Dictionary(partitions.map { ($0, LogicalOffset.end) }, uniquingKeysWith: { first, _ in first })
         let endOffsets = try self.queryOffsets(times, timeout: timeout)
-        for partition in times.keys where endOffsets[partition] ?? -1 < 0 {
+        for partition in times.keys where (endOffsets[partition] ?? -1) < 0 {
             throw KafkaError(.retriable, "The broker returned no offset of \(partition).", isRetriable: true)
         }
         return endOffsets

@@ -23,13 +23,14 @@ package struct PollOutcome: Sendable, Equatable {
 package enum RebalanceEvent: Sendable, Equatable {
     /// These partitions are assigned.
     ///
-    /// To choose where to begin, the handler calls `assign`; it may take up to five minutes (`max.poll.interval.ms`).
-    /// Otherwise the consumer assigns them when the handler returns.
+    /// To choose where to begin, the handler calls `assign`. If it does not, the consumer assigns the partitions when
+    /// the handler returns. The handler may take up to five minutes (`max.poll.interval.ms`).
     case assigned([TopicPartition])
     /// These partitions are about to be revoked.
     ///
-    /// The handler finishes all work on them, and then calls `unassign`; otherwise the consumer does so when the
-    /// handler returns. If `lost` is true, another member may already own them, and commits for them fail.
+    /// The handler finishes all work on them, and then calls `unassign`. If it does not, the consumer unassigns the
+    /// partitions when the handler returns. If `lost` is true, another member may already own them, and commits for
+    /// them fail.
     case revoked([TopicPartition], lost: Bool)
 }
 

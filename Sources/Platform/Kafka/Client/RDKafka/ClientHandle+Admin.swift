@@ -84,17 +84,19 @@ extension ClientHandle {
         let options = unsafe rd_kafka_AdminOptions_new(self.pointer, operation)
         defer { unsafe rd_kafka_AdminOptions_destroy(options) }
         var errorText = [CChar](repeating: 0, count: 256)
-        let timeout = timeout.rdkafkaMilliseconds
-        try unsafe self.check(rd_kafka_AdminOptions_set_request_timeout(options, timeout, &errorText, errorText.count))
+        let milliseconds = timeout.rdkafkaMilliseconds
+        try unsafe self.check(
+            rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, &errorText, errorText.count))
         if waitsForCompletion {
             try unsafe self.check(
-                rd_kafka_AdminOptions_set_operation_timeout(options, timeout, &errorText, errorText.count))
+                rd_kafka_AdminOptions_set_operation_timeout(options, milliseconds, &errorText, errorText.count))
         }
         let queue = EventQueue(temporaryOf: self)
         unsafe send(options, queue.pointer)
         // The request has its own timeout. The extra second only prevents a lost event from blocking this call forever.
-        guard let event = unsafe rd_kafka_queue_poll(queue.pointer, timeout &+ 1000) else {
-            throw KafkaError(.timedOut, "No response to the admin request within \(timeout) ms.", isRetriable: true)
+        guard let event = unsafe rd_kafka_queue_poll(queue.pointer, milliseconds &+ 1000) else {
+            throw KafkaError(
+                .timedOut, "No response to the admin request within \(milliseconds) ms.", isRetriable: true)
         }
         let response = unsafe AdminResponse(event)
         let code = unsafe rd_kafka_event_error(event)
@@ -104,6 +106,7 @@ extension ClientHandle {
         return response
     }
 
+    /// Copies librdkafka's results of an admin request.
     private static func topicResults(_ results: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int) -> [TopicResult] {
         guard let results = unsafe results else { return [] }
         return (0..<count).map { index in
