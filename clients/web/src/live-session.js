@@ -216,6 +216,11 @@ export class LiveSession {
     if (isOutcomeUnknown(error) && this.liveID === liveID) this.#refresher.soon(name);
   }
 
+  /** Reads once more the snapshots that lacked a request of this user whose call had no outcome then, and has one now. */
+  readLackedRequests() {
+    for (const name of this.#fold?.takeSnapshotsLackingRequests() ?? []) this.#refresher.soon(name);
+  }
+
   /** @param {string} liveID */
   #begin(liveID) {
     this.#end();
@@ -389,6 +394,7 @@ export class LiveSession {
       const wasViewer = !fold.states.live.info.isEmpty && !this.#isHost(fold);
       this.snapshot(live, name, body);
       if (mustReadAgain) this.#refresher.later(name);
+      this.readLackedRequests();
       // The item that made the user an admin was missed.
       if (wasViewer && this.#isHost(fold)) for (const other of this.#snapshotsForHosts(fold)) this.#refresher.soon(other);
     } catch (error) {

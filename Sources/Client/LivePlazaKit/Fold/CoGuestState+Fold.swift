@@ -13,8 +13,12 @@ extension CoGuestState {
             Self.addGuestEvent(for: content, to: &context)
         case .snapshot(.seatRequests(let applications, let invitations, _)):
             self.applicants = applications.map { LiveUserInfo($0.guest) }
-            self.invitees =
-                invitations.filter { $0.host.userID == context.selfID }.map { LiveUserInfo($0.guest) }
+            let invitees = invitations.filter { $0.host.userID == context.selfID }.map { LiveUserInfo($0.guest) }
+            let unconfirmed = self.invitees.filter { invitee in
+                context.unconfirmedRequests.contains(.ownInvitation(invitee.userID))
+                    && !invitees.contains { $0.userID == invitee.userID }
+            }
+            self.invitees = invitees + unconfirmed
         case .local(let change): self.reduce(change, context)
         default: break
         }

@@ -47,10 +47,10 @@ enum LocalChange: Sendable {
     case battleAnswered(battle: String)
     /// This user has withdrawn its request for a battle to the hosts of these lives.
     case battleRequestCancelled(battle: String, lives: [String])
-    /// A call that opens requests begins.
-    case requestsSending
-    /// Such a call has ended; it has opened these requests, or may have opened them.
-    case requestsSent([RequestName])
+    /// A call begins that may open these requests.
+    case requestsSending([RequestName])
+    /// Such a call, of these requests, has ended; it has opened those in `opened`, or may have opened them.
+    case requestsSent([RequestName], opened: [RequestName])
     /// Items of the feed are missing.
     case itemsMissed
     /// The client has waited long enough for notices of the ends of requests: the server no longer has those that did

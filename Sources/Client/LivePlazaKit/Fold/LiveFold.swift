@@ -44,6 +44,12 @@ struct LiveFold: Sendable {
     /// Whether a request is no longer open according to a snapshot, and no notice of its end was received.
     var awaitsNotices: Bool { self.openRequests.awaitsNotices }
 
+    /// Returns the snapshots that must be read once more, because they lacked a request of this user whose call had no
+    /// outcome when they were requested, and has one now.
+    mutating func takeSnapshotsLackingRequests() -> Set<SnapshotName> {
+        self.openRequests.takeSnapshotsLackingRequests()
+    }
+
     /// Whether more inputs were received during the read of a snapshot than are kept, so that it must be read again.
     func mustReadAgain(_ name: SnapshotName) -> Bool { self.pendingReads[name]?.hasOverflowed ?? false }
 
@@ -88,7 +94,8 @@ struct LiveFold: Sendable {
         var newStates = self.states
         var context = FoldContext(
             liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
-            coveringSnapshots: self.snapshotsCovering(input))
+            coveringSnapshots: self.snapshotsCovering(input),
+            unconfirmedRequests: self.openRequests.unconfirmedRequests(for: input))
         // The order matters. `newStates` collects the results. `context.states` has the former states of the stores,
         // plus those results that later reducers read.
         newStates.audience.reduce(input, &context)

@@ -46,6 +46,8 @@ struct FoldContext {
     /// The snapshots that already contain the input's change: the input leads to events, but does not change the states
     /// that these snapshots have set.
     let coveringSnapshots: Set<SnapshotName>
+    /// The requests of this user that the snapshot may lack although they are open; none for other inputs.
+    var unconfirmedRequests: Set<RequestName> = []
     /// The events that the input has led to.
     var events: [StoreEvent] = []
 

@@ -55,6 +55,10 @@ struct OpenRequestTracker: Sendable {
     private var endedUnnoticed: [RequestName: Timestamp] = [:]
     /// The number of this client's unfinished calls that open requests.
     private var sendingCount = 0
+    /// The requests that these calls may open, as far as their names are known before the replies.
+    private var sending: [RequestName] = []
+    /// The unconfirmed requests that a snapshot lacked; see `unconfirmedRequests`.
+    private var lacking: Set<RequestName> = []
     /// The requests that have ended during such calls and were not known to be open: the notice of the end may come
     /// before the reply to the call that has opened the request.
     private var endedWhileSending: Set<RequestName> = []
@@ -63,10 +67,31 @@ struct OpenRequestTracker: Sendable {
     var awaitsNotices: Bool { self.entries.contains { $0.missing != nil } }
 
     mutating func snapshotRequested(_ name: SnapshotName) {
-        if name.hasRequests { self.changedDuringRead[name] = [:] }
+        guard name.hasRequests else { return }
+        self.changedDuringRead[name] = [:]
+        // The new snapshot tells whether the requests are open whose calls have an outcome.
+        self.lacking = self.lacking.filter { $0.snapshot != name || self.sending.contains($0) }
     }
 
     mutating func snapshotFailed(_ name: SnapshotName) { self.changedDuringRead[name] = nil }
+
+    /// The requests of this user that a snapshot may lack although they are open: their calls have no outcome yet, or
+    /// got it during the read.
+    ///
+    /// It is unknown whether the server has made such a snapshot before it applied the call. So the lists keep these
+    /// requests, and the snapshot is read once more when the calls have an outcome (R1.25).
+    func unconfirmedRequests(for input: FoldInput) -> Set<RequestName> {
+        guard case .snapshot(let snapshot) = input, let name = snapshot.name, name.hasRequests else { return [] }
+        let changedByClient = (self.changedDuringRead[name] ?? [:]).filter { $0.value == .distantFuture }.keys
+        return Set(self.sending.filter { $0.snapshot == name }).union(changedByClient)
+    }
+
+    /// Returns, once, the snapshots that lacked a request whose call had no outcome then, and has one now.
+    mutating func takeSnapshotsLackingRequests() -> Set<SnapshotName> {
+        let decided = self.lacking.filter { !self.sending.contains($0) }
+        self.lacking.subtract(decided)
+        return Set(decided.map(\.snapshot))
+    }
 
     /// Applies an input to the open requests, and corrects its events: adds the ends that no notice has reported, and
     /// removes the event of a notice that comes too late.
@@ -87,9 +112,14 @@ struct OpenRequestTracker: Sendable {
             guard let name = snapshot.name, name.hasRequests else { return }
             let changes = self.changedDuringRead.removeValue(forKey: name) ?? [:]
             self.compare(with: snapshot, except: changes, &context)
-        case .local(.requestsSending): self.sendingCount += 1
-        case .local(.requestsSent(let names)):
-            for name in names where !self.endedWhileSending.contains(name) {
+        case .local(.requestsSending(let names)):
+            self.sendingCount += 1
+            self.sending += names
+        case .local(.requestsSent(let names, let opened)):
+            for name in names {
+                if let index = self.sending.firstIndex(of: name) { self.sending.remove(at: index) }
+            }
+            for name in opened where !self.endedWhileSending.contains(name) {
                 self.recordChange(of: name, at: .distantFuture)
                 self.open(name, RequestEnds(of: name, context), endsFrom: .distantPast)
             }
@@ -154,6 +184,8 @@ struct OpenRequestTracker: Sendable {
     ) {
         let changedLater = Set(changes.filter { change in snapshot.at.map { change.value > $0 } ?? true }.keys)
         let contents = OpenRequestsOfSnapshot(snapshot, context)
+        let unconfirmed = context.unconfirmedRequests.filter(\.isShownBeforeReply)
+        self.lacking.formUnion(unconfirmed.subtracting(contents.open))
         // A request that is open in the snapshot ends after it.
         let endsFrom = snapshot.at.map { $0 + Milliseconds(1) } ?? .distantPast
         for (name, ends) in contents.own where !changedLater.contains(name) {

@@ -28,6 +28,14 @@ enum RequestName: Hashable, Sendable {
         case .battle, .ownBattle: .battleRequests
         }
     }
+
+    /// Whether a list of a store shows the request from its call on, and not only when the server has answered.
+    var isShownBeforeReply: Bool {
+        switch self {
+        case .ownInvitation, .ownCoHost: true
+        case .application, .invitation, .coHost, .battle, .ownApplication, .ownBattle: false
+        }
+    }
 }
 
 extension StoreEvent {

@@ -63,12 +63,12 @@ extension SnapshotName {
 
     private func isChanged(by change: LocalChange) -> Bool {
         switch change {
-        case .applicationAnswered, .applicationCancelled, .invited, .invitationAnswered, .invitationCancelled:
+        case .applicationAnswered, .applicationCancelled, .invitationAnswered, .invitationCancelled:
             self == .seatRequests
-        case .coHostRequested, .coHostRequestEnded: self == .coHostRequests
+        case .coHostRequestEnded: self == .coHostRequests
         case .battleAnswered, .battleRequestCancelled: self == .battleRequests
         // `OpenRequestTracker` itself keeps the requests that were sent during a read.
-        case .requestsSending, .requestsSent, .noticesDue: false
+        case .invited, .coHostRequested, .requestsSending, .requestsSent, .noticesDue: false
         case .tip, .selfMuted, .elapsed, .mediaMeasured, .itemsMissed: false
         }
     }

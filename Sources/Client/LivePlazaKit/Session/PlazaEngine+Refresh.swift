@@ -115,6 +115,7 @@ extension PlazaEngine {
             let wasViewer = self.liveSession?.fold.states.live.info.isEmpty == false && !self.isHost
             self.applySnapshot(snapshot, in: live.text)
             if mustReadAgain { self.readLater([name]) }
+            self.readLackedRequests()
             // The user has become an admin, but the client has missed the feed item that says so.
             if wasViewer, self.isHost { self.readNow(self.snapshotsForHosts) }
             return .success(())

@@ -25,25 +25,39 @@ extension PlazaEngine {
         openedRequests: (CallResult) throws(ErrorInfo) -> [RequestName]
     ) async throws(ErrorInfo) -> CallResult {
         let sessionNumber = self.liveSession?.number
-        self.applyLocalChange(.requestsSending, in: liveID)
+        self.applyLocalChange(.requestsSending(requests), in: liveID)
         do throws(ErrorInfo) {
             let result = try await self.perform(call, in: liveID)
             let opened = try openedRequests(result)
-            self.requestsSent(opened, in: liveID, sessionNumber)
+            self.requestsSent(requests, opened: opened, in: liveID, sessionNumber)
+            self.readLackedRequests()
             return result
         } catch {
-            self.requestsSent(error.leavesOutcomeUnknown ? requests : [], in: liveID, sessionNumber)
-            self.readIfUnknown([snapshot], after: error, in: liveID)
+            let opened = error.leavesOutcomeUnknown ? requests : []
+            self.requestsSent(requests, opened: opened, in: liveID, sessionNumber)
+            if error.leavesOutcomeUnknown {
+                self.readIfUnknown([snapshot], after: error, in: liveID)
+            } else {
+                self.readLackedRequests()
+            }
             throw error
         }
     }
 
-    /// Remembers requests as open, unless the client has left the live in which the call was made.
+    /// Reads once more the snapshots that lacked a request of this user whose call had no outcome then, and has one now.
+    func readLackedRequests() {
+        guard let names = self.liveSession?.fold.takeSnapshotsLackingRequests() else { return }
+        self.readNow(SnapshotName.allCases.filter { names.contains($0) })
+    }
+
+    /// Remembers the requests in `opened` as open, unless the client has left the live in which the call was made.
     ///
     /// `sessionNumber`: the number of the live session of the call; nil if the join was not complete yet.
-    private func requestsSent(_ requests: [RequestName], in liveID: String, _ sessionNumber: Int?) {
+    private func requestsSent(
+        _ requests: [RequestName], opened: [RequestName], in liveID: String, _ sessionNumber: Int?
+    ) {
         guard sessionNumber == nil || sessionNumber == self.liveSession?.number else { return }
-        self.applyLocalChange(.requestsSent(requests), in: liveID)
+        self.applyLocalChange(.requestsSent(requests, opened: opened), in: liveID)
     }
 
     /// If a snapshot has shown ends of requests, waits for their notices, and then publishes the ends that no notice

@@ -22,8 +22,8 @@ import { announcedRequest, endedRequests } from './requests.js';
  *
  * @typedef {{ store: SliceName, type: string, detail: any, request?: string }} StoreEvent
  * `request` names the request of which the event tells, if a notice and a read may both tell of it.
- * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any, request?: string) => void, isCovered: (snapshot: string) => boolean }} Context `isCovered` says whether a snapshot contains the input already: then it leads to events, but does not change what the
- * snapshot shows.
+ * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any, request?: string) => void, isCovered: (snapshot: string) => boolean, unconfirmed: Set<string> }} Context `isCovered` says whether a snapshot contains the input already: then it leads to events, but does not change what the
+ * snapshot shows. `unconfirmed` are the requests of this user that the snapshot may lack although they are open.
  * @typedef {{ live: live.State, stage: stage.State, audience: audience.State, barrage: barrage.State, seat: seat.State, coGuest: coGuest.State, coHost: coHost.State, battle: battle.State, gift: gift.State, like: like.State, summary: summary.State }} LiveStates
  * @typedef {keyof LiveStates} SliceName
  */
@@ -120,6 +120,14 @@ export class LiveFold {
   }
 
   /**
+   * The snapshots that must be read once more, because they lacked a request of this user whose call had no outcome
+   * when they were asked for, and has one now.
+   */
+  takeSnapshotsLackingRequests() {
+    return this.#openRequests.takeSnapshotsLacking();
+  }
+
+  /**
    * Whether so many inputs were received since a snapshot was asked for that it must be read again.
    *
    * @param {string} name
@@ -177,13 +185,14 @@ export class LiveFold {
     const events = [];
     const states = /** @type {any} */ ({ ...before });
     const { type, at } = input;
+    const unconfirmed = type.startsWith('snapshot.') ? this.#openRequests.unconfirmed(type.slice('snapshot.'.length)) : new Set();
     const isCovered = (/** @type {string} */ name) => at !== undefined && at <= (this.#times.get(name) ?? -Infinity) && isChangedBy(name, type);
     try {
       for (const [store, { reduce }] of reducers) {
         const emit = (/** @type {string} */ type, /** @type {any} */ detail, /** @type {string | undefined} */ request) => {
           if (tells) events.push({ store, type, detail, request });
         };
-        states[store] = reduce(states[store], input, { liveID: this.liveID, selfID: this.#selfID, before, states, emit, isCovered });
+        states[store] = reduce(states[store], input, { liveID: this.liveID, selfID: this.#selfID, before, states, emit, isCovered, unconfirmed });
       }
     } catch (error) {
       return { events: [], error: error instanceof PlazaError ? error : badFrame(`what cannot be read: ${error}`) };
@@ -232,8 +241,8 @@ const changes = {
   details: /^item\.(infoChanged|metadataChanged|adminSet|adminRevoked|userChanged|stage)$|^counts$/,
   audience: /^item\.(audienceJoined|audienceLeft|userChanged)$/,
   mutes: /^item\.messageDisabled$/,
-  seatRequests: /^notice\.(application|invitation)|^local\.(applicationAnswered|applicationCancelled|invited|invitationAnswered|invitationCancelled)$/,
-  coHostRequests: /^notice\.coHostRequest|^local\.coHostRequest/,
+  seatRequests: /^notice\.(application|invitation)|^local\.(applicationAnswered|applicationCancelled|invitationAnswered|invitationCancelled)$/,
+  coHostRequests: /^notice\.coHostRequest|^local\.coHostRequestEnded$/,
   battleRequests: /^notice\.battleRequest|^local\.battle(Answered|RequestCancelled)$/,
   statistics: /^item\.(likes|summary)$/,
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { memberHost, userInfo } from './models.js';
-import { announcedRequest, endedRequests, endsOf, isShownAccepted, requestSnapshots, snapshotOf } from './requests.js';
+import {
+  announcedRequest, endedRequests, endsOf, isShownAccepted, isShownBeforeReply, requestSnapshots, snapshotOf,
+} from './requests.js';
 import { isHost } from './state/co-guest.js';
 
 /** How long it is known that the end of a request was told without its notice, in milliseconds. */
@@ -53,6 +55,18 @@ export class OpenRequests {
   /** How many of this client's calls that open requests have no outcome yet. */
   #sending = 0;
   /**
+   * The requests that these calls may open, as far as their names are known before the replies.
+   *
+   * @type {string[]}
+   */
+  #sendingNames = [];
+  /**
+   * The unconfirmed requests that a snapshot lacked; see `unconfirmed`.
+   *
+   * @type {Set<string>}
+   */
+  #lacking = new Set();
+  /**
    * What has ended while there were such calls, and was not known to be open: a notice may come before the reply to the
    * call that has opened the request.
    *
@@ -67,12 +81,44 @@ export class OpenRequests {
 
   /** @param {string} snapshot */
   snapshotAsked(snapshot) {
-    if (requestSnapshots.has(snapshot)) this.#changedDuringRead.set(snapshot, new Map());
+    if (!requestSnapshots.has(snapshot)) return;
+    this.#changedDuringRead.set(snapshot, new Map());
+    // The new snapshot tells whether the requests are open whose calls have an outcome.
+    for (const name of this.#lacking) {
+      if (snapshotOf(name) === snapshot && !this.#sendingNames.includes(name)) this.#lacking.delete(name);
+    }
   }
 
   /** @param {string} snapshot */
   snapshotFailed(snapshot) {
     this.#changedDuringRead.delete(snapshot);
+  }
+
+  /**
+   * The requests of this user that a snapshot may lack although they are open: their calls have no outcome yet, or got
+   * it while the snapshot was read.
+   *
+   * It is not known whether the server has made such a snapshot before it applied the call. So the lists keep these
+   * requests, and the snapshot is read once more when the calls have an outcome (R1.25).
+   *
+   * @param {string} snapshot
+   * @returns {Set<string>}
+   */
+  unconfirmed(snapshot) {
+    const names = new Set(this.#sendingNames.filter((name) => snapshotOf(name) === snapshot));
+    for (const [name, at] of this.#changedDuringRead.get(snapshot) ?? []) if (at === afterAll) names.add(name);
+    return names;
+  }
+
+  /**
+   * The snapshots that lacked a request whose call had no outcome then, and has one now; each is given once.
+   *
+   * @returns {Set<string>}
+   */
+  takeSnapshotsLacking() {
+    const decided = [...this.#lacking].filter((name) => !this.#sendingNames.includes(name));
+    for (const name of decided) this.#lacking.delete(name);
+    return new Set(decided.map(snapshotOf));
   }
 
   /**
@@ -92,9 +138,14 @@ export class OpenRequests {
         return this.#compare(input, events, context);
       case 'local.requestsSending':
         this.#sending += 1;
+        this.#sendingNames.push(.../** @type {string[]} */ (body.names));
         return events;
       case 'local.requestsSent':
         for (const name of /** @type {string[]} */ (body.names)) {
+          const index = this.#sendingNames.indexOf(name);
+          if (index >= 0) this.#sendingNames.splice(index, 1);
+        }
+        for (const name of /** @type {string[]} */ (body.opened)) {
           if (this.#endedWhileSending.has(name)) continue;
           this.#recordChange(name, afterAll);
           this.#open(name, endsOf(name, context), beforeAll);
@@ -196,10 +247,12 @@ export class OpenRequests {
    */
   #compare({ type, body, at }, events, context) {
     const snapshot = type.slice('snapshot.'.length);
+    const unconfirmed = this.unconfirmed(snapshot);
     const changes = this.#changedDuringRead.get(snapshot) ?? new Map();
     this.#changedDuringRead.delete(snapshot);
     const hasChanged = (/** @type {string} */ name) => changes.has(name) && (at === undefined || changes.get(name) > at);
     const { open, accepted } = requestsOf(body, context.selfID);
+    for (const name of unconfirmed) if (isShownBeforeReply(name) && !open.has(name)) this.#lacking.add(name);
     // What is open in the snapshot ends after it.
     const endsFrom = at === undefined ? beforeAll : at + 1;
     for (const [name, detail] of open) {

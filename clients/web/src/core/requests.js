@@ -32,6 +32,15 @@ export function snapshotOf(name) {
 }
 
 /**
+ * Whether a list of a store shows a request from its call on, and not only when the server has answered.
+ *
+ * @param {string} name
+ */
+export function isShownBeforeReply(name) {
+  return /^own(Invitation|CoHost) /.test(name);
+}
+
+/**
  * The request that an event announces; undefined for other events.
  *
  * @param {{ type: string, detail: any }} event

@@ -80,17 +80,20 @@ export class LiveStore extends Store {
   async request(snapshot, names, request) {
     const { session, liveID } = this;
     const former = session.stay;
-    session.local(liveID, 'local.requestsSending', {});
+    session.local(liveID, 'local.requestsSending', { names });
     const sent = (/** @type {string[]} */ opened) => {
-      if (former === undefined || former === session.stay) session.local(liveID, 'local.requestsSent', { names: opened });
+      if (former === undefined || former === session.stay) session.local(liveID, 'local.requestsSent', { names, opened });
     };
     try {
       const { result, opened } = await request();
       sent(opened);
+      session.readLackedRequests();
       return result;
     } catch (error) {
-      sent(isOutcomeUnknown(error) ? names : []);
-      session.readIfUnknown(liveID, snapshot, error);
+      const isUnknown = isOutcomeUnknown(error);
+      sent(isUnknown ? names : []);
+      if (isUnknown) session.readIfUnknown(liveID, snapshot, error);
+      else session.readLackedRequests();
       throw error;
     }
   }

@@ -50,11 +50,10 @@ function step(state, { type, body }, context) {
       const applications = array(body.applications, 'applications').map((entry) => object(entry, 'application'));
       // A viewer reads its own application only.
       if (isHost(context)) for (const entry of applications) applied(entry, context);
-      return {
-        ...state,
-        applicants: applications.map((entry) => userInfo(entry.guest)),
-        invitees: invitations.filter((entry) => userInfo(entry.host).userID === selfID).map((entry) => userInfo(entry.guest)),
-      };
+      const invitees = invitations.filter((entry) => userInfo(entry.host).userID === selfID).map((entry) => userInfo(entry.guest));
+      const known = new Set(invitees.map((user) => user.userID));
+      const unconfirmed = state.invitees.filter((user) => context.unconfirmed.has(`ownInvitation ${user.userID}`) && !known.has(user.userID));
+      return { ...state, applicants: applications.map((entry) => userInfo(entry.guest)), invitees: [...invitees, ...unconfirmed] };
     }
     case 'notice.applicationReceived': {
       const guestUser = userInfo(body.guest);

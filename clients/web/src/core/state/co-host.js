@@ -56,7 +56,7 @@ function connection(state, record, liveID) {
  * @param {import('../live-fold.js').Context} context
  * @returns {State}
  */
-function step(state, { type, body }, { liveID, emit }) {
+function step(state, { type, body }, { liveID, emit, unconfirmed }) {
   /** @param {string} live */
   const known = (live) => state.invitees.find((host) => host.liveID === live)
     ?? (state.applicant?.liveID === live ? state.applicant : undefined)
@@ -85,7 +85,9 @@ function step(state, { type, body }, { liveID, emit }) {
     case 'snapshot.coHostRequests': {
       const invitees = array(body.sent, 'sent').map((request) => memberHost(object(request, 'request').invitee));
       const applicants = array(body.received, 'received').map((request) => received(object(request, 'request'), emit));
-      return { ...state, invitees, applicant: applicants[applicants.length - 1] ?? null };
+      const known = new Set(invitees.map((host) => host.liveID));
+      const kept = state.invitees.filter((host) => unconfirmed.has(`ownCoHost ${host.liveID}`) && !known.has(host.liveID));
+      return { ...state, invitees: [...invitees, ...kept], applicant: applicants[applicants.length - 1] ?? null };
     }
     case 'local.coHostRequested': {
       const lives = array(body.lives, 'lives').map((live) => text(live, 'live'));
