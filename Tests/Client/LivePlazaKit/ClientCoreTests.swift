@@ -65,6 +65,7 @@ struct CoreHarness {
         _ = harness.call("live.join", live: "concert")
         try harness.receive(
             #"{"reply":{"id":2,"result":{"joined":{"ticket":421,"epoch":77,"confirmed":true,"token":"77.11.500"}}}}"#)
+        try harness.receive(#"{"feed":{"live":"concert","epoch":77,"token":"77.11.500","items":[]}}"#)
         harness.sent = []
         harness.events = []
         return harness
@@ -148,7 +149,7 @@ struct ClientCoreTests {
         #expect(harness.events.count == 1)
     }
 
-    @Test func `a reconnect resumes the live at the token of the join`() throws {
+    @Test func `a reconnect resumes the live at the token of the first frame`() throws {
         var harness = try CoreHarness.joined()
         harness.perform(harness.core.connectionClosed(code: ClientCloseCode.lost, at: .seconds(0)))
         // The pause before the reconnect, 50 ms, is over.

@@ -30,6 +30,9 @@ struct CallQueue: Sendable {
 
     mutating func add(_ call: UnfinishedCall) { self.calls.append(call) }
 
+    /// Adds a call that is sent before all others.
+    mutating func addFirst(_ call: UnfinishedCall) { self.calls.insert(call, at: 0) }
+
     /// The call that a reply with this id answers.
     func call(id: Int64) -> UnfinishedCall? { self.calls.first { $0.id == id } }
 

@@ -8,12 +8,14 @@ internal import PlazaWire
 /// Each method takes an event and the time of a monotonic clock. It returns the actions that the owner of the core
 /// performs, in order. The core reads no clock; its random numbers come from the closure that `init` gets.
 struct ClientCore: Sendable {
-    private var options: Options
+    private(set) var options: Options
     /// The connection and the token.
-    private var link: Link
-    private var calls: CallQueue
+    var link: Link
+    var calls: CallQueue
     /// The live that the client is in, if any, and what a resume needs: its ticket, the feed position, the last notice.
-    private var membership = LiveMembership()
+    var membership = LiveMembership()
+    /// The last join, and whether it is being repeated.
+    var rejoin = Rejoin()
     /// The actions that `takeActions` has not returned yet.
     private var actions: [ClientAction] = []
     /// The id that the next new frame gets; a call that is sent again keeps its id.
@@ -80,13 +82,15 @@ struct ClientCore: Sendable {
     /// The connection is open: logs in.
     mutating func connectionOpened(at now: MonotonicTime) -> [ClientAction] {
         guard self.state == .connecting else { return [] }
+        self.prepareRejoin(at: now)
         self.link.loginSent(at: now)
         self.login = OwnCall(id: self.makeID(), sentAt: now)
         let options = self.options
         let params = LoginParams(
             token: self.link.tokens.token ?? "", session: options.session.text,
             name: options.name.isEmpty ? nil : options.name,
-            avatarURL: options.avatarURL.isEmpty ? nil : options.avatarURL, resume: self.membership.resumePoint,
+            avatarURL: options.avatarURL.isEmpty ? nil : options.avatarURL,
+            resume: self.rejoin.isRepeating ? nil : self.membership.resumePoint,
             notices: self.membership.lastNotice)
         self.send(OutgoingFrame.call(self.login.id, "login", Wire.encode(params)), at: now)
         return self.takeActions()
@@ -114,7 +118,9 @@ struct ClientCore: Sendable {
         case .drain(let within):
             self.link.drain(within: within, at: now)
             self.emit([.draining])
-        case .feed, .counts, .notice: self.emit(self.membership.frameReceived(frame))
+        case .feed, .counts, .notice:
+            self.emit(self.membership.frameReceived(frame))
+            if self.rejoin.mustPing(self.membership) { self.sendPing(at: now) }
         case .unknown: break
         }
         return self.takeActions()
@@ -200,7 +206,7 @@ struct ClientCore: Sendable {
     private mutating func handleDue(at now: MonotonicTime) {
         for call in self.calls.takeExpired(at: now) {
             let error = ErrorInfo(.timedOut, "no answer in time", retryAfter: Self.retryPause)
-            self.endCall(call, .failure(error))
+            self.endCall(call, .failure(error), at: now)
         }
         self.link.tick(at: now)
         self.applyLinkEffects()
@@ -220,6 +226,8 @@ extension ClientCore {
             if case .success(.pong(let time)) = content {
                 self.serverTimeReceived(time, sentAt: self.ping.sentAt, at: now)
             }
+            // All frames of the history have come before this reply.
+            if self.rejoin.resumesAfterPing { self.link.disconnect(at: now) }
         default:
             if let call = self.calls.call(id: id) {
                 self.callReplyReceived(call, content, at: now)
@@ -227,27 +235,6 @@ extension ClientCore {
                 self.lateReplyReceived(call, content.result, at: now)
             }
         }
-    }
-
-    /// Handles the reply to a join, a leave or an end of a live that has timed out already.
-    ///
-    /// A late leave or end is applied. A late join is undone by a leave: its caller got an error, and while the user is
-    /// in this live, the server rejects a join of another one.
-    private mutating func lateReplyReceived(
-        _ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>, at now: MonotonicTime
-    ) {
-        guard call.isJoining else { return self.emit(self.membership.callEnded(call, result)) }
-        // If a later join of this live has succeeded or is unfinished, the app wants to be in it. An empty id names no
-        // live to leave.
-        guard case .success = result, let live = call.live, !live.text.isEmpty, live != self.membership.live,
-            !self.calls.contains(about: live, where: \.isJoining)
-        else { return }
-        let params = (try? OutgoingFrame.params(["live": .text(live.text)])) ?? []
-        self.calls.add(
-            UnfinishedCall(
-                handle: self.makeHandle(), method: "live.leave", params: params, live: live,
-                deadline: now + self.options.callTimeout))
-        self.sendCalls(at: now)
     }
 
     private mutating func renewalReplyReceived(_ content: ReplyContent, at now: MonotonicTime) {
@@ -266,7 +253,7 @@ extension ClientCore {
     private mutating func callReplyReceived(_ call: UnfinishedCall, _ content: ReplyContent, at now: MonotonicTime) {
         if case .failure(let error) = content, self.calls.scheduleRepeat(handle: call.handle, error, at: now) { return }
         self.calls.remove(handle: call.handle)
-        self.endCall(call, content.result)
+        self.endCall(call, content.result, at: now)
         self.sendCalls(at: now)
     }
 
@@ -305,7 +292,7 @@ extension ClientCore {
     private mutating func loginRejected(_ error: ErrorInfo, at now: MonotonicTime) {
         let live = self.membership.live
         var minimumPause = Milliseconds(0)
-        switch LoginVerdict(error, isResume: live != nil) {
+        switch LoginVerdict(error, isResume: live != nil && !self.rejoin.isRepeating) {
         case .sameAsClose(let code): return self.link.loginRejected(error, sameAsCloseCode: code, at: now)
         case .end: return self.link.end(code: ClientCloseCode.normal, error, reportsEnd: true)
         case .dropLive:
@@ -321,13 +308,17 @@ extension ClientCore {
     }
 
     /// Reports the end of a call, and updates the membership if the call was a join, a leave or an end of a live.
-    private mutating func endCall(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) {
+    private mutating func endCall(
+        _ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>, at now: MonotonicTime
+    ) {
+        if self.rejoin.isRepeat(call) { return self.rejoinEnded(result, at: now) }
+        if call.isJoining, case .success = result { self.rejoin.joined(by: call) }
         let events = self.membership.callEnded(call, result)
         self.actions.append(.callEnded(handle: call.handle, result))
         self.emit(events)
     }
 
-    private mutating func sendCalls(at now: MonotonicTime) {
+    mutating func sendCalls(at now: MonotonicTime) {
         self.applyLinkEffects()
         guard self.state == .open else { return }
         // The closure must not access `self` while `self.calls` is being changed, so it increments a copy of `nextID`.
@@ -361,12 +352,12 @@ extension ClientCore {
         self.actions.append(.send(frame))
     }
 
-    private mutating func emit(_ events: [ClientEvent]) {
+    mutating func emit(_ events: [ClientEvent]) {
         self.applyLinkEffects()
         for event in events { self.actions.append(.event(event)) }
     }
 
-    private mutating func makeHandle() -> Int {
+    mutating func makeHandle() -> Int {
         defer { self.nextHandle += 1 }
         return self.nextHandle
     }

@@ -12,9 +12,26 @@ struct LiveMembership: Sendable {
     private var ticket: Ticket?
     /// The token after which the client's feed begins, from the reply to the join.
     private var startToken: String?
+    /// What has become of the first frame after the join, with which the history comes.
+    private(set) var firstFrame = FirstFrame.expected
     /// The id of the last notice that was received.
     private(set) var lastNotice: String?
     private var pendingJoin: PendingJoin?
+
+    /// What has become of the first frame of the feed after a join.
+    ///
+    /// The frame tells the feed's position, and has messages from before the join if the app shows such (R5.15).
+    enum FirstFrame {
+        /// It comes with the join, or with the next repeat of the join.
+        case expected
+        /// The join was repeated when the feed had more items than at first. Its history counts up to the first join;
+        /// the later items come when the client resumes there.
+        case expectedAgain
+        /// It has come after such a repeat.
+        case received
+        /// It does not come any more: the join could not be repeated.
+        case skipped
+    }
 
     /// A join that was sent and has no reply yet.
     private struct PendingJoin {
@@ -37,6 +54,16 @@ struct LiveMembership: Sendable {
         let position = token.flatMap { FeedToken(text: $0)?.position } ?? FeedPosition(epoch: 0, number: 0)
         return ResumePoint(live: live, ticket: ticket, position: position, token: token)
     }
+
+    /// Whether the first frame of the feed has not arrived, although the feed has items: the server sends it with the
+    /// reply to the join, or after its search for earlier messages.
+    var awaitsFirstFrame: Bool {
+        guard self.live != nil, self.tracker.position == nil, let start = self.startPosition else { return false }
+        return start.number > 0 && (self.firstFrame == .expected || self.firstFrame == .expectedAgain)
+    }
+
+    /// The position after which the client's feed begins, from the reply to the join.
+    private var startPosition: FeedPosition? { self.startToken.flatMap { FeedToken(text: $0)?.position } }
 
     /// A join was sent: frames of its live are kept until the reply to the join.
     ///
@@ -79,6 +106,7 @@ struct LiveMembership: Sendable {
     /// If `replayed` is false, the server does not send the missed items, and the feed continues after `position`.
     mutating func resumed(ticket: Ticket, position: FeedPosition, replayed: Bool) -> [ClientEvent] {
         self.ticket = ticket
+        self.firstFrame = .skipped
         if !replayed { self.tracker.resume(at: position) }
         guard let live = self.live else { return [] }
         return [.resumed(live, replayed: replayed)]
@@ -120,6 +148,34 @@ struct LiveMembership: Sendable {
         self.ticket = nil
         self.startToken = nil
         self.tracker = FeedTracker()
+        self.firstFrame = .expected
+    }
+
+    /// Stays in the live of a join that was repeated on a new connection.
+    ///
+    /// If the feed has more items than at the first join, the client takes only the history, and resumes later. If the
+    /// join has failed, `firstFrame` is `skipped`.
+    ///
+    /// - Returns: The events for the app.
+    mutating func rejoined(_ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
+        let earlyFrames = self.pendingJoin?.earlyFrames ?? []
+        self.pendingJoin = nil
+        // The user was kicked out meanwhile.
+        guard let live = self.live else { return earlyFrames.flatMap { self.apply($0) } }
+        guard let start = self.startPosition, case .success(let result) = result, let joined = result.joinedLive,
+            joined.epoch == start.epoch,
+            let position = joined.token.flatMap({ FeedToken(text: $0)?.position })
+        else {
+            self.firstFrame = .skipped
+            return []
+        }
+        self.ticket = joined.ticket
+        if position.number > start.number {
+            self.firstFrame = .expectedAgain
+            return []
+        }
+        self.firstFrame = .expected
+        return [.resumed(live, replayed: true)]
     }
 
     /// Enters the live of a join that has succeeded, and applies the frames that waited for the reply.
@@ -132,7 +188,7 @@ struct LiveMembership: Sendable {
         }
         // Whether the client was in this live already. A new epoch is a new feed, whose numbers begin at 1 again.
         let isAgain = self.live == join.live && self.tracker.position?.epoch == joined.epoch
-        if !isAgain { self.tracker = FeedTracker() }
+        if !isAgain { (self.tracker, self.firstFrame) = (FeedTracker(), .expected) }
         // A reply without a token leaves the token of an earlier join, if that join was for the same feed.
         self.startToken = joined.token ?? (isAgain ? self.startToken : nil)
         self.live = join.live
@@ -149,17 +205,30 @@ struct LiveMembership: Sendable {
         case .counts(let counts): return counts.live == self.live ? [.counts(counts)] : []
         case .feed(let feed):
             guard feed.live == self.live else { return [] }
+            if self.firstFrame == .expectedAgain || self.firstFrame == .received { return self.applyHistory(feed) }
             let newItems = self.tracker.record(feed)
             // `liveEnded` is the last item of a live; after it the client is in no live.
             if newItems.items.contains(where: \.isEnd) { self.forgetLive() }
-            let entries = newItems.items.compactMap { item in
-                item.content.map { FeedEntry(n: item.n, at: item.at, content: $0) }
-            }
-            // A fault says why the content of an item could not be decoded.
-            let faults = newItems.items.compactMap { item in item.fault.map { ClientEvent.badFrame($0) } }
-            return faults + [.feed(feed.live, items: entries, isHistory: feed.isHistory, hasGap: newItems.hasGap)]
+            return Self.events(of: feed, newItems)
         case .reply, .drain, .unknown: return []
         }
+    }
+
+    /// Takes the history up to the first join from a frame after a repeated join; the later items come with the resume.
+    private mutating func applyHistory(_ feed: FeedFrame) -> [ClientEvent] {
+        self.firstFrame = .received
+        guard feed.isHistory, let start = self.startPosition else { return [] }
+        return Self.events(of: feed, FeedTracker.NewItems(items: feed.items.filter { $0.n <= start.number }))
+    }
+
+    /// The events of new items in a frame.
+    private static func events(of feed: FeedFrame, _ newItems: FeedTracker.NewItems) -> [ClientEvent] {
+        let entries = newItems.items.compactMap { item in
+            item.content.map { FeedEntry(n: item.n, at: item.at, content: $0) }
+        }
+        // A fault says why the content of an item could not be decoded.
+        let faults = newItems.items.compactMap { item in item.fault.map { ClientEvent.badFrame($0) } }
+        return faults + [.feed(feed.live, items: entries, isHistory: feed.isHistory, hasGap: newItems.hasGap)]
     }
 
     private mutating func apply(_ notice: NoticeFrame) -> [ClientEvent] {

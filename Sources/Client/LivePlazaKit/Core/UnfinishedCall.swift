@@ -14,7 +14,7 @@ struct UnfinishedCall: Sendable {
     /// The live that the call is about.
     let live: LiveID?
     /// When the call fails with `timedOut`, if no reply has been received.
-    let deadline: MonotonicTime
+    var deadline: MonotonicTime
     /// When the call was first sent; a repeated frame states the time since then as `age`.
     var firstSentAt: MonotonicTime?
     /// Whether the call was sent on the current connection and waits for its reply there.
@@ -38,6 +38,13 @@ struct UnfinishedCall: Sendable {
         self.params = params
         self.live = live
         self.deadline = deadline
+    }
+
+    /// The same call, to be sent once more after its reply.
+    func repeated(until deadline: MonotonicTime) -> UnfinishedCall {
+        var call = self
+        (call.deadline, call.isSent, call.notBefore, call.repeats) = (deadline, false, .distantPast, 0)
+        return call
     }
 
     /// Marks the call as sent on the current connection.

@@ -138,6 +138,7 @@ struct EngineHarness {
     func enter() {
         self.begin("enter") { (engine) throws(ErrorInfo) in _ = try await engine.enter("concert") }
         self.reply("live.join", ["joined": ["ticket": 421, "epoch": 77, "confirmed": true, "token": "77.11.500"]])
+        self.receive(#"{"feed":{"live":"concert","epoch":77,"token":"77.11.500","items":[]}}"#)
         self.reply(
             "live.get",
             [

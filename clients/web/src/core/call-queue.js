@@ -85,6 +85,27 @@ export class CallQueue {
   }
 
   /**
+   * Adds a call once more after its reply, before all others.
+   *
+   * @param {UnfinishedCall} call
+   * @param {number} deadline
+   */
+  addAgain(call, deadline) {
+    const again = { ...call, deadline, isSent: false, notBefore: 0, repeats: 0 };
+    this.#calls = new Map([[call.handle, again], ...this.#calls]);
+  }
+
+  /**
+   * Removes the call with a handle, if there is one.
+   *
+   * @param {number} handle
+   */
+  removeHandle(handle) {
+    const call = this.#calls.get(handle);
+    if (call !== undefined) this.remove(call);
+  }
+
+  /**
    * The call that a reply with this id answers.
    *
    * @param {number} id

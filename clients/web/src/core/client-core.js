@@ -5,6 +5,7 @@ import { callFrame, callParams } from './frames.js';
 import { Link } from './link.js';
 import { LiveMembership } from './live-membership.js';
 import { badFrame, object, text, whole } from './read.js';
+import { Rejoin } from './rejoin.js';
 import { loginVerdict, wrongResultKind } from './reply-policy.js';
 
 /**
@@ -43,6 +44,7 @@ export class ClientCore {
   #link;
   #calls;
   #membership = new LiveMembership();
+  #rejoin = new Rejoin();
   /** @type {Action[]} */
   #actions = [];
   #nextID;
@@ -99,12 +101,13 @@ export class ClientCore {
    */
   opened(now) {
     if (this.state !== 'connecting') return [];
+    this.#rejoin.begin(this.#membership, this.#calls, now, now + this.#options.callTimeout);
     this.#link.loggingIn(now);
     this.#loginID = this.#makeID();
     this.#loginSentAt = now;
     const { session, name, avatarURL } = this.#options;
     const profile = { ...(name ? { name } : {}), ...(avatarURL ? { avatarURL } : {}) };
-    const params = { token: this.#link.tokens.text, session, ...profile, ...this.#membership.resumeParams() };
+    const params = { token: this.#link.tokens.text, session, ...profile, ...this.#membership.resumeParams(!this.#rejoin.isRepeating) };
     this.#send(callFrame(this.#loginID, 'login', JSON.stringify(params)), now);
     return this.#take();
   }
@@ -144,7 +147,10 @@ export class ClientCore {
       else if (frame.kind === 'drain') {
         this.#link.drain(frame.reconnectWithin, now);
         this.#events([{ kind: 'draining' }]);
-      } else if (frame.kind !== 'unknown') this.#events(this.#membership.received(frame));
+      } else if (frame.kind !== 'unknown') {
+        this.#events(this.#membership.received(frame));
+        if (this.#rejoin.mustPing(this.#membership)) this.#ping(now);
+      }
     } catch (error) {
       if (!(error instanceof PlazaError)) throw error;
       this.#events([{ kind: 'badFrame', error }]);
@@ -255,7 +261,7 @@ export class ClientCore {
   /** @param {number} now */
   #doDue(now) {
     for (const call of this.#calls.takeExpired(now)) {
-      this.#callEnded(call, { error: plazaError('timedOut', 'no answer in time', 1000) });
+      this.#callEnded(call, { error: plazaError('timedOut', 'no answer in time', 1000) }, now);
     }
     this.#link.tick(now);
     if (this.state === 'open' && this.#link.heartbeat.pingAt() <= now) this.#ping(now);
@@ -275,12 +281,14 @@ export class ClientCore {
       this.#events([frame.error ? { kind: 'renewalFailed', error: frame.error } : { kind: 'renewed' }]);
     } else if (frame.id === this.#pingID) {
       if (frame.result?.kind === 'done') this.#serverTime(frame.result.body.at, this.#pingSentAt, now);
+      // All frames of the history have come before this reply.
+      if (this.#rejoin.resumesAfterPing) this.#link.disconnect(now);
     } else {
       const call = this.#calls.get(frame.id);
       if (call === undefined) return this.#lateReply(frame, now);
       if (frame.error && this.#calls.repeatsLater(call, frame.error, now)) return;
       this.#calls.remove(call);
-      this.#callEnded(call, frame);
+      this.#callEnded(call, frame, now);
       this.#sendCalls(now);
     }
   }
@@ -327,7 +335,7 @@ export class ClientCore {
    */
   #loginRejected(error, now) {
     const { live } = this.#membership;
-    const meaning = loginVerdict(error, live !== undefined);
+    const meaning = loginVerdict(error, live !== undefined && !this.#rejoin.isRepeating);
     if (meaning.verdict === 'closed') return this.#link.lost(meaning.code, now, error);
     if (meaning.verdict === 'end') return this.#link.end(CloseCode.normal, error, true);
     if (meaning.verdict === 'lost') {
@@ -342,8 +350,11 @@ export class ClientCore {
    *
    * @param {import('./call-queue.js').UnfinishedCall} call
    * @param {{ result?: { kind: string, body: import('./read.js').JSONObject }, error?: PlazaError }} outcome
+   * @param {number} now
    */
-  #callEnded(call, { result, error }) {
+  #callEnded(call, { result, error }, now) {
+    if (this.#rejoin.isRepeat(call)) return this.#rejoinEnded(result, now);
+    if (call.isJoining && result !== undefined) this.#rejoin.joined(call);
     /** @type {CoreEvent[]} */
     let events = [];
     try {
@@ -355,6 +366,20 @@ export class ClientCore {
     if (result !== undefined) error ??= wrongResultKind(call.method, result.kind);
     this.#actions.push({ type: 'callEnded', handle: call.handle, method: call.method, result, error });
     this.#events(events);
+  }
+
+  /**
+   * Handles the end of a repeated join. If it was not repeated, the client reconnects and resumes the live; the reply to
+   * the resume tells why.
+   *
+   * @param {{ kind: string, body: import('./read.js').JSONObject } | undefined} result
+   * @param {number} now
+   */
+  #rejoinEnded(result, now) {
+    this.#rejoin.end(this.#calls);
+    const isInLive = this.#membership.live !== undefined;
+    this.#events(this.#membership.rejoined(result));
+    if (isInLive && this.#membership.firstFrame === 'skipped') this.#link.disconnect(now);
   }
 
   /** @param {number} now */

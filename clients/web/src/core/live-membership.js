@@ -27,6 +27,15 @@ export class LiveMembership {
    */
   #startToken;
   /**
+   * What has become of the first frame of the feed after a join, which has messages from before the join if the app shows
+   * such: `expected` with the join, or with its next repeat; `expectedAgain` after a repeat of the join when the feed had
+   * more items than at first, of which only the history up to the first join counts; `received` after such a repeat;
+   * `skipped` if it does not come any more.
+   *
+   * @type {'expected' | 'expectedAgain' | 'received' | 'skipped'}
+   */
+  firstFrame = 'expected';
+  /**
    * The id of the last notice.
    *
    * @type {string | undefined}
@@ -39,10 +48,28 @@ export class LiveMembership {
    */
   #join;
 
-  /** The parameters of a login that continue where the client was. */
-  resumeParams() {
+  /**
+   * Whether the first frame of the feed has not arrived, although the feed has items: the server sends it with the reply
+   * to the join, or after its search for earlier messages.
+   */
+  get awaitsFirstFrame() {
+    const isExpected = this.firstFrame === 'expected' || this.firstFrame === 'expectedAgain';
+    return isExpected && this.live !== undefined && this.tracker.position === undefined && (this.#start?.number ?? 0) > 0;
+  }
+
+  /** The position after which the client's feed begins, as the join's reply said. */
+  get #start() {
+    return this.#startToken === undefined ? undefined : tokenPosition(this.#startToken);
+  }
+
+  /**
+   * The parameters of a login that continue where the client was.
+   *
+   * @param {boolean} [isResume] whether the login resumes the live
+   */
+  resumeParams(isResume = true) {
     const notices = this.#lastNotice === undefined ? {} : { notices: this.#lastNotice };
-    if (this.live === undefined || this.#ticket === undefined) return notices;
+    if (!isResume || this.live === undefined || this.#ticket === undefined) return notices;
     const token = this.tracker.token ?? this.#startToken;
     const position = (token && tokenPosition(token)) || { epoch: 0, number: 0 };
     const resume = { live: this.live, position, ticket: this.#ticket, ...(token ? { token } : {}) };
@@ -96,6 +123,7 @@ export class LiveMembership {
     const replayed = bool(body.replayed, 'replayed');
     const position = object(body.position, 'position');
     this.#ticket = whole(body.ticket, 'ticket');
+    this.firstFrame = 'skipped';
     if (!replayed) {
       this.tracker.resume({ epoch: whole(position.epoch, 'epoch'), number: Math.max(0, whole(position.number, 'number')) });
     }
@@ -141,6 +169,31 @@ export class LiveMembership {
     this.#ticket = undefined;
     this.#startToken = undefined;
     this.tracker = new FeedTracker();
+    this.firstFrame = 'expected';
+  }
+
+  /**
+   * A join was repeated on a new connection. If the feed has more items than at the first join, the client takes only the
+   * history, and resumes later. If the join has failed, `firstFrame` is `skipped`.
+   *
+   * @param {{ kind: string, body: import('./read.js').JSONObject }} [result] undefined after an error
+   * @returns {import('./client-core.js').CoreEvent[]}
+   */
+  rejoined(result) {
+    const early = this.#join?.early ?? [];
+    this.#join = undefined;
+    // The user was kicked out meanwhile.
+    if (this.live === undefined) return early.flatMap((frame) => this.#apply(frame));
+    const joined = joinIn(result);
+    const start = this.#start;
+    const position = typeof joined?.token === 'string' ? tokenPosition(joined.token) : undefined;
+    if (joined === undefined || start === undefined || position === undefined || position.epoch !== start.epoch) {
+      this.firstFrame = 'skipped';
+      return [];
+    }
+    this.#ticket = whole(joined.ticket, 'ticket');
+    this.firstFrame = position.number > start.number ? 'expectedAgain' : 'expected';
+    return this.firstFrame === 'expected' ? [{ kind: 'resumed', live: this.live, replayed: true }] : [];
   }
 
   /**
@@ -152,7 +205,10 @@ export class LiveMembership {
     if (joined === undefined) return [];
     const epoch = whole(joined.epoch, 'epoch');
     const isAgain = this.live === live && this.tracker.position?.epoch === epoch;
-    if (!isAgain) this.tracker = new FeedTracker();
+    if (!isAgain) {
+      this.tracker = new FeedTracker();
+      this.firstFrame = 'expected';
+    }
     this.#startToken = text(joined.token, 'token', '') || (isAgain ? this.#startToken : undefined);
     this.live = live;
     this.#ticket = whole(joined.ticket, 'ticket');
@@ -169,11 +225,25 @@ export class LiveMembership {
     if (frame.kind === 'notice') return this.#notice(frame);
     if (frame.kind === 'counts') return frame.live === this.live ? [{ ...frame, kind: 'counts' }] : [];
     if (frame.kind !== 'feed' || frame.live !== this.live) return [];
+    if (this.firstFrame === 'expectedAgain' || this.firstFrame === 'received') return this.#applyHistory(frame);
     const { items, hasGap } = this.tracker.record(frame);
     const { live } = frame;
     // `liveEnded` is a live's last item. Then the client is out of the live.
     if (items.some((item) => item.kind === 'liveEnded')) this.forget();
     return [{ kind: 'feed', live, items, hasGap }];
+  }
+
+  /**
+   * Takes the history up to the first join from a frame after a repeated join; the later items come with the resume.
+   *
+   * @param {import('./frames.js').FeedFrame} frame
+   * @returns {import('./client-core.js').CoreEvent[]}
+   */
+  #applyHistory(frame) {
+    this.firstFrame = 'received';
+    const number = this.#start?.number ?? 0;
+    if (!frame.isHistory) return [];
+    return [{ kind: 'feed', live: frame.live, items: frame.items.filter((item) => item.n <= number), hasGap: false }];
   }
 
   /**
