@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PlazaError, ReplyCode } from './core/errors.js';
-import { isOutcomeUnknown } from './core/reply-policy.js';
-import { LiveFold, initialStates } from './core/live-fold.js';
+import { isOutcomeUnknown, saysRequestIsGone } from './core/reply-policy.js';
+import { LiveFold, initialStates, timeOf } from './core/live-fold.js';
 import { emptyLiveInfo } from './core/models.js';
 import { requestSnapshots } from './core/requests.js';
 import { leftMeanwhile, Refresher } from './refresher.js';
+import { RequestEnds, snapshotsOfListed } from './request-ends.js';
 import { snapshots } from './snapshots.js';
 
 /**
@@ -47,6 +48,7 @@ export class LiveSession {
   /** @type {LiveFold | undefined} */
   #fold;
   #refresher;
+  #requestEnds;
   /** @type {unknown} */
   #timer;
   /**
@@ -62,6 +64,7 @@ export class LiveSession {
   constructor(owner) {
     this.#owner = owner;
     this.#refresher = new Refresher(owner.clock, owner.random, (name) => this.#readSnapshot(name));
+    this.#requestEnds = new RequestEnds(owner.clock, (names) => this.#readEnded(names));
   }
 
   /** The live that the client is in; empty if it is in none. */
@@ -164,8 +167,10 @@ export class LiveSession {
   local(liveID, type, body, stamp = {}) {
     const fold = this.#fold;
     if (fold?.liveID !== liveID) return;
-    const { events, error } = fold.apply({ type, body: /** @type {any} */ (body), ...stamp });
+    const input = { type, body: /** @type {any} */ (body), ...stamp };
+    const { events, error } = fold.apply(input);
     if (error) this.#owner.report(error);
+    else this.#requestEnds.remember(input, this.#owner.selfID());
     this.#show(fold, events);
   }
 
@@ -183,7 +188,10 @@ export class LiveSession {
     const { events, error } = fold.snapshotRead(name, body);
     if (error) throw error;
     this.#show(fold, events);
-    if (requestSnapshots.has(name)) this.#awaitNotices();
+    if (requestSnapshots.has(name)) {
+      this.#requestEnds.remember({ type: `snapshot.${name}`, body, at: timeOf(body) }, this.#owner.selfID());
+      this.#awaitNotices();
+    }
     return true;
   }
 
@@ -216,6 +224,17 @@ export class LiveSession {
     if (isOutcomeUnknown(error) && this.liveID === liveID) this.#refresher.soon(name);
   }
 
+  /**
+   * Reads a snapshot if a call about one of its requests has failed because the request is not open.
+   *
+   * @param {string} liveID
+   * @param {string} name
+   * @param {unknown} error
+   */
+  readIfGone(liveID, name, error) {
+    if (saysRequestIsGone(error) && this.liveID === liveID) this.#refresher.soon(name);
+  }
+
   /** Reads once more the snapshots that lacked a request of this user whose call had no outcome then, and has one now. */
   readLackedRequests() {
     for (const name of this.#fold?.takeSnapshotsLackingRequests() ?? []) this.#refresher.soon(name);
@@ -239,6 +258,7 @@ export class LiveSession {
     this.#refresher.stop();
     this.#owner.clock.clearTimeout(this.#timer);
     this.#owner.clock.clearTimeout(this.#noticeTimer);
+    this.#requestEnds.stop();
     this.#owner.show(emptyLiveInfo, fold.liveID, initialStates(), []);
   }
 
@@ -379,6 +399,17 @@ export class LiveSession {
       // While the connection is lost, no notice comes; the resume begins another wait.
       if (this.#fold === fold && this.#lostAt === undefined) this.local(fold.liveID, 'local.noticesDue', {});
     }, noticeDelay);
+  }
+
+  /**
+   * Reads the open requests again if a list still shows one that must have ended.
+   *
+   * @param {string[]} names
+   */
+  #readEnded(names) {
+    // While the connection is lost, no read is possible; hosts read the open requests after a resume.
+    if (this.#fold === undefined || this.#lostAt !== undefined) return;
+    for (const name of snapshotsOfListed(this.#fold.states, names)) this.#refresher.later(name);
   }
 
   /** @param {string} name */

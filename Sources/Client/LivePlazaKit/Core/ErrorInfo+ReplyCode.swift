@@ -42,4 +42,7 @@ extension ErrorInfo {
     var leavesOutcomeUnknown: Bool {
         self.isRetriable || self.has(.requestForgotten) || self.has(.internalError) || self.has(.badFrame)
     }
+
+    /// Whether a call has failed because the application or the co-host request that it answers is not open.
+    var saysRequestIsGone: Bool { self.has(.requestGone) || self.has(.noSuchConnection) }
 }

@@ -29,6 +29,10 @@ extension CoHostState {
         default: break
         }
         if let record = context.newStage { self.show(record.connection, ownLive: context.liveID) }
+        // Another device of this user may have accepted the request.
+        if let applicant = self.applicant, context.listedRequests.isAccepted(.coHost(applicant.liveID)) {
+            self.applicant = nil
+        }
         for event in context.states.stage.events {
             switch event {
             case .coHostJoined(let member):

@@ -14,6 +14,8 @@ struct LiveFold: Sendable {
     private(set) var states = LiveStates()
     /// The requests of others for which an event was returned already.
     private var announced = AnnouncedRequests()
+    /// What tells that requests in the lists of a host's stores have ended.
+    private var listed = ListedRequests()
     /// The open requests to and by this user whose end leads to an event.
     private var openRequests = OpenRequestTracker()
     /// The snapshots that are being read, and the inputs that are kept for each.
@@ -86,6 +88,7 @@ struct LiveFold: Sendable {
         self.states.live.reduce(input)
         self.states.stage.reduce(input)
         let newStage = self.states.stage.record?.revision == formerRevision ? nil : self.states.stage.record
+        self.listed.reduce(input, newStage, live: self.liveID, selfID: self.selfID)
         // Swift copies an array that two values share when one of them changes it. The list of messages is long and
         // changes with each message, so it is moved out of `self.states` before the copies below. Only the reducer of
         // the barrage reads it.
@@ -95,7 +98,7 @@ struct LiveFold: Sendable {
         var context = FoldContext(
             liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
             coveringSnapshots: self.snapshotsCovering(input),
-            unconfirmedRequests: self.openRequests.unconfirmedRequests(for: input))
+            unconfirmedRequests: self.openRequests.unconfirmedRequests(for: input), listedRequests: self.listed)
         // The order matters. `newStates` collects the results. `context.states` has the former states of the stores,
         // plus those results that later reducers read.
         newStates.audience.reduce(input, &context)

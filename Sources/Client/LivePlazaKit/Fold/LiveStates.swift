@@ -48,6 +48,8 @@ struct FoldContext {
     let coveringSnapshots: Set<SnapshotName>
     /// The requests of this user that the snapshot may lack although they are open; none for other inputs.
     var unconfirmedRequests: Set<RequestName> = []
+    /// The open requests in the lists of a host's stores.
+    let listedRequests: ListedRequests
     /// The events that the input has led to.
     var events: [StoreEvent] = []
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 /// A client's stay in one live, from the join until the client leaves or the live ends.
@@ -13,6 +14,10 @@ struct LiveSession: Sendable {
     var durationTimer: PlazaTimer?
     /// The timer that ends the wait for notices: ends of requests that none has reported are then published.
     var noticeTimer: PlazaTimer?
+    /// Until when open requests in the lists of a host's stores are open at most, and the notices of their ends take.
+    var requestEnds: [RequestName: MonotonicTime] = [:]
+    /// The timer of the earliest of these times.
+    var requestTimer: PlazaTimer?
     /// The timers of reads that were postponed, by the part of the live's state that is read.
     var readTimers: [SnapshotName: PlazaTimer] = [:]
     /// The reads in progress, by the part of the live's state that is read.

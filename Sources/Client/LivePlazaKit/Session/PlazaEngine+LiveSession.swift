@@ -69,7 +69,10 @@ extension PlazaEngine {
         guard self.liveSession?.fold.liveID.text == liveID else { return false }
         let events = self.liveSession?.fold.snapshotRead(snapshot) ?? []
         self.showStates(publishing: events)
-        if snapshot.name?.hasRequests == true { self.awaitNotices() }
+        if snapshot.name?.hasRequests == true {
+            self.rememberRequestEnds(.snapshot(snapshot))
+            self.awaitNotices()
+        }
         return true
     }
 
@@ -96,7 +99,9 @@ extension PlazaEngine {
             if case .deviceClosedByAdmin(let device, _) = notice.content, self.liveSession?.fold.liveID == notice.live {
                 self.sinks.devices()?.closedByHost(device)
             }
-            self.applyInput(.notice(notice.content, at: notice.at), in: notice.live)
+            let input = FoldInput.notice(notice.content, at: notice.at)
+            self.applyInput(input, in: notice.live)
+            if self.liveSession?.fold.liveID == notice.live { self.rememberRequestEnds(input) }
         case .resumed(_, let replayed): self.resumed(replayed: replayed)
         case .disconnected:
             if self.connection?.lostAt == nil { self.connection?.lostAt = self.clock.now }
@@ -135,6 +140,7 @@ extension PlazaEngine {
         self.liveSession = nil
         session.durationTimer?.cancel()
         session.noticeTimer?.cancel()
+        session.requestTimer?.cancel()
         for timer in session.readTimers.values { timer.cancel() }
         let devices = self.sinks.devices()
         self.show(LiveStates(), current: LiveInfo(), in: session.stores, publishing: []) { devices?.closeAll() }

@@ -69,6 +69,8 @@ extension PlazaEngine {
             if let change = call.change {
                 let changed = SnapshotName.allCases.filter { $0.isChanged(by: .local(change)) }
                 self.readIfUnknown(changed, after: error, in: liveID)
+                // The request may have been answered by another host or by another device of this user.
+                if error.saysRequestIsGone, self.currentLiveID == liveID { self.readNow(changed) }
             }
             throw error
         }

@@ -11,6 +11,7 @@ import * as seat from './state/seat.js';
 import * as stage from './state/stage.js';
 import * as summary from './state/summary.js';
 import { PlazaError } from './errors.js';
+import { ListedRequests } from './listed-requests.js';
 import { OpenRequests } from './open-requests.js';
 import { badFrame, isObject } from './read.js';
 import { announcedRequest, endedRequests } from './requests.js';
@@ -22,8 +23,9 @@ import { announcedRequest, endedRequests } from './requests.js';
  *
  * @typedef {{ store: SliceName, type: string, detail: any, request?: string }} StoreEvent
  * `request` names the request of which the event tells, if a notice and a read may both tell of it.
- * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any, request?: string) => void, isCovered: (snapshot: string) => boolean, unconfirmed: Set<string> }} Context `isCovered` says whether a snapshot contains the input already: then it leads to events, but does not change what the
+ * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any, request?: string) => void, isCovered: (snapshot: string) => boolean, unconfirmed: Set<string>, isAccepted: (request: string) => boolean }} Context `isCovered` says whether a snapshot contains the input already: then it leads to events, but does not change what the
  * snapshot shows. `unconfirmed` are the requests of this user that the snapshot may lack although they are open.
+ * `isAccepted` says whether the stage shows that a request of another user was accepted.
  * @typedef {{ live: live.State, stage: stage.State, audience: audience.State, barrage: barrage.State, seat: seat.State, coGuest: coGuest.State, coHost: coHost.State, battle: battle.State, gift: gift.State, like: like.State, summary: summary.State }} LiveStates
  * @typedef {keyof LiveStates} SliceName
  */
@@ -81,6 +83,8 @@ export class LiveFold {
    * @type {Map<string, number>}
    */
   #announced = new Map();
+  /** What tells that requests in the lists of a host's stores have ended. */
+  #listed = new ListedRequests();
   /** The open requests whose end leads to an event. */
   #openRequests = new OpenRequests();
 
@@ -187,12 +191,17 @@ export class LiveFold {
     const { type, at } = input;
     const unconfirmed = type.startsWith('snapshot.') ? this.#openRequests.unconfirmed(type.slice('snapshot.'.length)) : new Set();
     const isCovered = (/** @type {string} */ name) => at !== undefined && at <= (this.#times.get(name) ?? -Infinity) && isChangedBy(name, type);
+    const isAccepted = (/** @type {string} */ request) => this.#listed.isAccepted(request);
     try {
       for (const [store, { reduce }] of reducers) {
         const emit = (/** @type {string} */ type, /** @type {any} */ detail, /** @type {string | undefined} */ request) => {
           if (tells) events.push({ store, type, detail, request });
         };
-        states[store] = reduce(states[store], input, { liveID: this.liveID, selfID: this.#selfID, before, states, emit, isCovered, unconfirmed });
+        states[store] = reduce(states[store], input, { liveID: this.liveID, selfID: this.#selfID, before, states, emit, isCovered, unconfirmed, isAccepted });
+        if (store === 'stage') {
+          const { record } = states.stage;
+          this.#listed.reduce(input, record === before.stage.record ? undefined : record, this.liveID, this.#selfID);
+        }
       }
     } catch (error) {
       return { events: [], error: error instanceof PlazaError ? error : badFrame(`what cannot be read: ${error}`) };
@@ -227,7 +236,7 @@ export class LiveFold {
  *
  * @param {import('./read.js').JSONObject} body
  */
-function timeOf(body) {
+export function timeOf(body) {
   const at = isObject(body.page) ? body.page.at : body.at;
   return typeof at === 'number' ? at : undefined;
 }

@@ -33,6 +33,15 @@ export function isOutcomeUnknown(error) {
 }
 
 /**
+ * Whether a call has failed because the application or the co-host request that it answers is not open.
+ *
+ * @param {unknown} error
+ */
+export function saysRequestIsGone(error) {
+  return error instanceof PlazaError && (error.code === ReplyCode.requestGone || error.code === ReplyCode.noSuchConnection);
+}
+
+/**
  * The kinds of the results that stores read, by method (PROTOCOL.md, section 5).
  *
  * @type {ReadonlyMap<string, string>}

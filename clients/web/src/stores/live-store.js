@@ -59,7 +59,11 @@ export class LiveStore extends Store {
     try {
       await this.call(method, params);
     } catch (error) {
-      if (changes.length > 0) this.session.readIfUnknown(this.liveID, changes[0].snapshot, error);
+      if (changes.length > 0) {
+        this.session.readIfUnknown(this.liveID, changes[0].snapshot, error);
+        // The request may have been answered by another host or by another device of this user.
+        this.session.readIfGone(this.liveID, changes[0].snapshot, error);
+      }
       throw error;
     }
     for (const { type, body } of changes) this.session.local(this.liveID, type, body);

@@ -24,6 +24,10 @@ export function reduce(state, input, context) {
     const invitees = next.invitees.filter((user) => !connected.some((other) => other.userID === user.userID));
     next = { ...next, connected, invitees };
   }
+  // Another device of this user may have accepted an application.
+  if (next.applicants.some((user) => context.isAccepted(`application ${user.userID}`))) {
+    next = { ...next, applicants: next.applicants.filter((user) => !context.isAccepted(`application ${user.userID}`)) };
+  }
   // A former admin answers no requests any more.
   if (!isHost(context) && next.applicants.length + next.invitees.length > 0) next = { ...next, applicants: [], invitees: [] };
   const { audience } = context.states;

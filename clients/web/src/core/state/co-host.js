@@ -21,6 +21,8 @@ export function reduce(state, input, context) {
   let next = step(state, input, context);
   if (context.isCovered('coHostRequests')) next = state;
   if (record !== undefined && record !== context.before.stage.record) next = connection(next, record, context.liveID);
+  // Another device of this user may have accepted the request.
+  if (next.applicant !== null && context.isAccepted(`coHost ${next.applicant.liveID}`)) next = { ...next, applicant: null };
   for (const { kind, body } of events) {
     if (kind === 'coHostJoined') context.emit('onCoHostUserJoined', { userInfo: memberHost(body.member) });
     else if (kind === 'coHostLeft') context.emit('onCoHostUserLeft', { userInfo: memberHost(body.member) });

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+/// Reads the open requests again when a request that a list still shows must have ended (R1.26).
+///
+/// Usually a notice reports the end. The server sends none to the other devices of the user who has answered or
+/// withdrawn a request.
+extension PlazaEngine {
+    /// How long the notice of an end may take.
+    private static var endNoticeDelay: Milliseconds { .seconds(5) }
+
+    /// Remembers until when the requests are open that an input tells of.
+    func rememberRequestEnds(_ input: FoldInput) {
+        let requests = input.listedRequests(of: UserID(self.selfID))
+        if case .snapshot(let snapshot) = input, let name = snapshot.name {
+            self.liveSession?.requestEnds = self.requestEnds.filter { $0.key.snapshot != name }
+        } else if requests.isEmpty {
+            return
+        }
+        for request in requests {
+            // Without this condition a request that the server lists after its end would be read again and again.
+            guard let time = request.remainingTime, time > Milliseconds(0) else { continue }
+            self.liveSession?.requestEnds[request.name] = self.clock.now + time + Self.endNoticeDelay
+        }
+        self.scheduleRequestCheck()
+    }
+
+    private var requestEnds: [RequestName: MonotonicTime] { self.liveSession?.requestEnds ?? [:] }
+
+    private func scheduleRequestCheck() {
+        self.liveSession?.requestTimer?.cancel()
+        self.liveSession?.requestTimer = nil
+        guard let sessionNumber = self.liveSession?.number, let due = self.requestEnds.values.min() else { return }
+        let delay = max(Milliseconds(0), due - self.clock.now)
+        self.liveSession?.requestTimer = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
+            self?.assumeOnQueue { engine in
+                if engine.liveSession?.number == sessionNumber { engine.checkRequestEnds() }
+            }
+        }
+    }
+
+    /// Reads the open requests if a list shows one that must have ended; each request leads to one read at most.
+    private func checkRequestEnds() {
+        let now = self.clock.now
+        let ended = self.requestEnds.filter { $0.value <= now }.keys
+        self.liveSession?.requestEnds = self.requestEnds.filter { $0.value > now }
+        // While the connection is lost, no read is possible; hosts read the open requests after a resume.
+        if self.connection?.lostAt == nil {
+            let shown = Set(ended.filter { self.liveSession?.fold.states.lists($0) == true }.map(\.snapshot))
+            self.readLater(SnapshotName.allCases.filter { shown.contains($0) })
+        }
+        self.scheduleRequestCheck()
+    }
+}
