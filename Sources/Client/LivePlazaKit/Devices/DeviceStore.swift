@@ -36,6 +36,8 @@ public final class DeviceStore: Sendable {
         var calls = DeviceCalls()
         /// The last calls that began or ended a test of the camera.
         var cameraTests = DeviceCalls()
+        /// What each media engine gets that the app sets.
+        var settings = DeviceSettings()
     }
 
     /// The state of the devices.
@@ -47,6 +49,9 @@ public final class DeviceStore: Sendable {
     public static var shared: DeviceStore { LivePlaza.shared.deviceStore }
 
     /// The app's engine that captures and plays media; nil if the app has none.
+    ///
+    /// A new engine gets the settings that the app has made before: camera side, mirroring, video quality, audio route and
+    /// volumes. It does not get the devices that are open; the app opens them again.
     public var mediaEngine: (any MediaEngine)? {
         get { self.media.withLock { $0.engine } }
         set { self.replaceMediaEngine(by: newValue) }
@@ -100,6 +105,7 @@ public final class DeviceStore: Sendable {
     public func switchCamera(isFront: Bool) {
         self.runInOrder { _, media in
             media?.switchCamera(isFront: isFront)
+            self.progress.withLock { $0.settings.isFrontCamera = isFront }
             self.changeState { $0.isFrontCamera = isFront }
         }
     }
@@ -108,6 +114,7 @@ public final class DeviceStore: Sendable {
     public func switchMirror(mirrorType: MirrorType) {
         self.runInOrder { _, media in
             media?.setMirror(mirrorType)
+            self.progress.withLock { $0.settings.mirror = mirrorType }
             self.changeState { $0.localMirrorType = mirrorType }
         }
     }
@@ -116,6 +123,7 @@ public final class DeviceStore: Sendable {
     public func updateVideoQuality(_ quality: VideoQuality) {
         self.runInOrder { _, media in
             media?.setVideoQuality(quality)
+            self.progress.withLock { $0.settings.videoQuality = quality }
             self.changeState { $0.localVideoQuality = quality }
         }
     }
@@ -124,6 +132,7 @@ public final class DeviceStore: Sendable {
     public func setAudioRoute(_ route: AudioRoute) {
         self.runInOrder { _, media in
             media?.setAudioRoute(route)
+            self.progress.withLock { $0.settings.audioRoute = route }
             self.changeState { $0.currentAudioRoute = route }
         }
     }
@@ -135,6 +144,7 @@ public final class DeviceStore: Sendable {
         let volume = min(max(volume, 0), 100)
         self.runInOrder { _, media in
             media?.setCaptureVolume(volume)
+            self.progress.withLock { $0.settings.captureVolume = volume }
             self.changeState { $0.captureVolume = volume }
         }
     }
@@ -146,6 +156,7 @@ public final class DeviceStore: Sendable {
         let volume = min(max(volume, 0), 100)
         self.runInOrder { _, media in
             media?.setOutputVolume(volume)
+            self.progress.withLock { $0.settings.outputVolume = volume }
             self.changeState { $0.outputVolume = volume }
         }
     }
@@ -173,7 +184,10 @@ public final class DeviceStore: Sendable {
         self.closeLocalCamera()
         self.closeLocalMicrophone()
         self.stopScreenShare()
-        self.runInOrder { _, _ in self.changeState { $0 = DeviceState() } }
+        self.runInOrder { _, _ in
+            self.progress.withLock { $0.settings = DeviceSettings() }
+            self.changeState { $0 = DeviceState() }
+        }
     }
 }
 
@@ -193,6 +207,9 @@ extension DeviceStore {
         self.runInOrder { _, _ in
             formerEngine?.setReports(nil)
             newEngine?.setReports(reports)
+            // An engine that the app has replaced again meanwhile needs no settings.
+            guard let newEngine, let reports, self.isCurrent(reports) else { return }
+            self.progress.withLock { $0.settings }.apply(to: newEngine)
         }
     }
 

@@ -6,6 +6,7 @@ final class TestMedia: MediaEngine {
     private struct State {
         var isCameraOn = false
         var isMuted = false
+        var settings: [String] = []
         /// The completions of the camera's openings, in the order of the openings.
         var completions: [@Sendable (DeviceError) -> Void] = []
     }
@@ -14,6 +15,8 @@ final class TestMedia: MediaEngine {
 
     /// Whether the camera captures.
     var isCameraOn: Bool { self.state.withLock { $0.isCameraOn } }
+    /// The settings that this engine has got, in order.
+    var settings: [String] { self.state.withLock { $0.settings } }
     /// Whether the microphone is muted.
     var isMuted: Bool { self.state.withLock { $0.isMuted } }
 
@@ -35,12 +38,13 @@ final class TestMedia: MediaEngine {
     func setMicrophoneMuted(_ isMuted: Bool) { self.state.withLock { $0.isMuted = isMuted } }
     func startScreenShare(appGroup: String) {}
     func stopScreenShare() {}
-    func switchCamera(isFront: Bool) {}
-    func setMirror(_ mirror: MirrorType) {}
-    func setVideoQuality(_ quality: VideoQuality) {}
-    func setAudioRoute(_ route: AudioRoute) {}
-    func setCaptureVolume(_ volume: Int) {}
-    func setOutputVolume(_ volume: Int) {}
+    func switchCamera(isFront: Bool) { self.record("front \(isFront)") }
+    func setMirror(_ mirror: MirrorType) { self.record("mirror \(mirror)") }
+    func setVideoQuality(_ quality: VideoQuality) { self.record("quality \(quality)") }
+    func setAudioRoute(_ route: AudioRoute) { self.record("route \(route)") }
+    func setCaptureVolume(_ volume: Int) { self.record("capture \(volume)") }
+    func setOutputVolume(_ volume: Int) { self.record("output \(volume)") }
+    private func record(_ setting: String) { self.state.withLock { $0.settings.append(setting) } }
     func startPreview(liveID: String, isMuted: Bool, onEvent: @escaping @Sendable (PreviewEvent) -> Void) {}
     func stopPreview(liveID: String) {}
 }
