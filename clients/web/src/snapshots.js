@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { MuteWalk, mutesPerPage } from './core/mute-walk.js';
 import { object } from './core/read.js';
 
 /** How many mutes a host reads at most. A viewer reads one page, because a live may have very many viewers. */
 const maxMutes = 1000;
-const mutesPerPage = 100;
 
 /**
  * How each snapshot is read, by a host or by a viewer.
@@ -18,20 +18,10 @@ export const snapshots = {
   coHostRequests: (call) => call('cohost.requests', {}),
   battleRequests: (call) => call('battle.requests', {}),
   mutes: async (call, isHost) => {
-    const maxCount = isHost ? maxMutes : mutesPerPage;
-    /** @type {unknown[]} */
-    const items = [];
-    /** @type {import('./core/read.js').JSONObject | undefined} */
-    let first;
-    let offset = 0;
-    do {
-      const page = object((await call('live.mutes', { offset, count: mutesPerPage })).page, 'page');
-      first ??= page;
-      items.push(...(Array.isArray(page.items) ? page.items : []));
-      offset = Number(page.nextOffset ?? 0);
-    } while (offset > 0 && offset < maxCount);
-    // Each page also tells whether this user is muted, whichever page this mute is on. The time is that of the first
-    // page, because the others may contain later changes only.
-    return { page: { ...first, items } };
+    const walk = new MuteWalk(isHost ? maxMutes : mutesPerPage);
+    while (walk.offset !== undefined) {
+      walk.received(object((await call('live.mutes', { offset: walk.offset, count: mutesPerPage })).page, 'page'));
+    }
+    return { page: walk.page };
   },
 };

@@ -8,7 +8,6 @@ extension PlazaEngine {
     ///
     /// A viewer reads one page, because a live may have very many viewers.
     private static var maxMutes: Int { 1000 }
-    private static var mutesPerPage: Int { 100 }
 
     /// Calls the method that returns a snapshot.
     func fetch(_ name: SnapshotName, of live: LiveID) async throws(ErrorInfo) -> Snapshot {
@@ -51,23 +50,17 @@ extension PlazaEngine {
     }
 
     /// Reads the mutes of a live, and returns them as one page.
-    ///
-    /// Each page also tells whether this user is muted, whichever page this mute is on. The result has the time of the
-    /// first page, because it may lack changes after this time.
     private func fetchMutes(of live: LiveID) async throws(ErrorInfo) -> SanctionPage {
-        let maxCount = self.isHost ? Self.maxMutes : Self.mutesPerPage
-        var mutes = SanctionPage(items: [], nextOffset: 0)
-        var offset = 0
-        repeat {
-            let params: [String: JSONValue] = ["offset": .integer(Int64(offset)), "count": .whole(Self.mutesPerPage)]
+        var walk = MuteWalk(maxCount: self.isHost ? Self.maxMutes : MuteWalk.mutesPerPage)
+        while let offset = walk.offset {
+            let params: [String: JSONValue] = [
+                "offset": .whole(offset), "count": .whole(MuteWalk.mutesPerPage),
+            ]
             guard case .sanctions(let page) = try await self.call("live.mutes", params, live: live) else {
                 throw .wrongResultKind
             }
-            if offset == 0 { mutes.at = page.at }
-            mutes.items += page.items
-            mutes.own = page.own
-            offset = page.nextOffset
-        } while offset > 0 && offset < maxCount
-        return mutes
+            walk.received(page)
+        }
+        return walk.mutes
     }
 }
