@@ -6,7 +6,7 @@ internal import Observability
 internal import PlazaModel
 package import Tokens
 
-/// Signs demo tokens: tokens for any user that a page names, without authentication (R13.33).
+/// Signs demo tokens: tokens for any user that a page names, without authentication (R13.33, docs/RULES.md).
 package struct DemoTokens: Sendable {
     private let app: String
     private let key: AppKey
@@ -34,15 +34,16 @@ package struct DemoTokens: Sendable {
     /// Checks whether a request may get a token; uses only the client's address and the headers.
     ///
     /// A page of a foreign site must not get a token through a browser on this machine. The site's name server could
-    /// map its name to this machine, so only `localhost` and addresses are accepted as host. A browser sends JSON for a
-    /// page of another origin only if the server allows that (this one does not), so the content type must be JSON.
+    /// map the site's name to this machine (DNS rebinding), so only `localhost` and addresses are accepted as host. The
+    /// content type must be JSON, because a browser sends JSON for a page of another origin only if the server allows
+    /// that, and this server does not.
     ///
     /// - Parameters:
     ///   - client: The client's address.
     ///   - host: The request's `Host`.
     ///   - contentType: The request's `Content-Type`.
-    ///   - isForwarded: Whether a proxy says that it forwards the request. If the client's address is still one of this
-    ///     machine, the proxy is not trusted to name the client, who may be anybody.
+    ///   - isForwarded: Whether the headers say that a proxy forwards the request. If `client` is an address of this
+    ///     machine all the same, it is the address of a proxy that is not trusted, and anybody may be behind the proxy.
     /// - Throws: `noPermission`, or status 415 for another content type.
     func check(client: IPAddress?, host: String?, contentType: String?, isForwarded: Bool) throws(APIError) {
         guard let client, self.clients.contains(where: { $0.contains(client) }) else {

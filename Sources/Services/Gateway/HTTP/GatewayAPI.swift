@@ -8,7 +8,7 @@ internal import PlazaModel
 internal import PlazaWire
 
 /// The HTTP API of the gateway, `/v1/…`: reads for every token, and calls for an app's own server
-/// (HTTP-API.md, section 1).
+/// (docs/HTTP-API.md, section 1).
 ///
 /// A request is converted to a call, as a WebSocket frame is, so both pass the same checks. Reads are answered on the
 /// HTTP server's thread; other calls are posted to a shard.
@@ -24,7 +24,7 @@ struct GatewayAPI: Sendable {
 
     /// The handler of all routes.
     ///
-    /// The token and the rates are checked before a body is read.
+    /// It checks the token and the rates before it reads a body.
     var handler: HTTPHeadHandler {
         var router = Router<HTTPHeadHandler>()
         for route in RouteTable.all {
@@ -38,7 +38,7 @@ struct GatewayAPI: Sendable {
                 to: &router, limitingFiles: { self.limiting($0, by: self.rates.admitPageFile) },
                 limiting: { self.limitingAnonymous($0) })
         }
-        return router.headHandler(failureBody: Self.failureBody, unrouted: self.rejectionOfAnonymous)
+        return router.headHandler(failureBody: Self.failureBody, unrouted: self.countAnonymous)
     }
 
     /// Returns a handler that calls `handler` only within the client address's limit of requests that need no token.
@@ -54,20 +54,20 @@ struct GatewayAPI: Sendable {
         _ handler: @escaping HTTPHeadHandler, by admit: @escaping @Sendable (IPAddress?) throws(APIError) -> Void
     ) -> HTTPHeadHandler {
         { request in
-            self.rejection(of: request, .httpAnonymousRate, by: admit).map { .reject($0) } ?? handler(request)
+            self.count(request, by: admit, orRejectAs: .httpAnonymousRate).map { .reject($0) } ?? handler(request)
         }
     }
 
-    /// Counts an anonymous request; returns the rejecting response if its address has sent too many requests.
-    private func rejectionOfAnonymous(_ request: HTTPRequest) -> HTTPResponse? {
-        self.rejection(of: request, .httpAnonymousRate, by: self.rates.admitAnonymous)
+    /// Counts a request without a token; returns the rejecting response if its address has sent too many of them.
+    private func countAnonymous(_ request: HTTPRequest) -> HTTPResponse? {
+        self.count(request, by: self.rates.admitAnonymous, orRejectAs: .httpAnonymousRate)
     }
 
-    /// Counts a request with `admit`; returns the rejecting response if `admit` throws: the address has sent too many.
+    /// Counts a request with `admit`, which throws if the request's address has sent too many.
     ///
-    /// The metrics then count a rejection with this reason.
-    private func rejection(
-        of request: HTTPRequest, _ reason: RefusalReason, by admit: (IPAddress?) throws(APIError) -> Void
+    /// - Returns: The rejecting response if `admit` throws; the metrics then count a rejection with `reason`.
+    private func count(
+        _ request: HTTPRequest, by admit: (IPAddress?) throws(APIError) -> Void, orRejectAs reason: RefusalReason
     ) -> HTTPResponse? {
         do throws(APIError) {
             try admit(request.client)
@@ -113,9 +113,9 @@ struct GatewayAPI: Sendable {
     /// Checks the token and the rates; uses only the headers.
     private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         guard let token = request.bearerToken else {
-            // A missing token costs no verification. So the request counts as anonymous, and not for the address's rate
-            // of rejected tokens. The metrics still count a rejected token.
-            if let rejection = self.rejectionOfAnonymous(request) { return .reject(rejection) }
+            // A missing token costs no verification. So the request counts for the address's rate of requests without
+            // a token, and not for its rate of rejected tokens. The metrics still count a rejected token.
+            if let rejection = self.countAnonymous(request) { return .reject(rejection) }
             self.gateway.metrics.refused(.httpRefusedTokens)
             return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
         }
@@ -126,13 +126,11 @@ struct GatewayAPI: Sendable {
             } else {
                 // Throws if too many tokens of the address were rejected recently.
                 try self.rates.checkTokens(of: request.client)
-                if let rejection = self.rejection(of: request, .httpTokenChecks, by: self.rates.admitTokenCheck) {
-                    return .reject(rejection)
-                }
+                let rejection = self.count(request, by: self.rates.admitTokenCheck, orRejectAs: .httpTokenChecks)
+                if let rejection { return .reject(rejection) }
                 identity = try self.verify(token)
             }
-            // This happens before the role is checked, so that requests that the role does not allow count for their
-            // user, too.
+            // The request is counted before the role is checked: a request that the role does not allow counts, too.
             try self.rates.admit(identity, route.method(of: request))
             try Self.checkRole(of: identity, route)
             let announcedBytes = request.announcedBodyBytes
@@ -141,7 +139,8 @@ struct GatewayAPI: Sendable {
             }
             // The server calls the closure when it has read the body.
             return .read { request, responder in
-                // A chunked body announces no length, so it is counted before it is decoded, which takes the most time.
+                // A chunked body announces no length. It is counted here, before it is decoded, because decoding takes
+                // the most time.
                 if announcedBytes == nil,
                     let rejection = self.countBody(ofBytes: request.body.count, from: identity)
                 {
@@ -153,7 +152,7 @@ struct GatewayAPI: Sendable {
         } catch {
             if error.status == 401 {
                 self.gateway.metrics.refused(.httpRefusedTokens)
-                self.rates.tokenRefused(of: request.client)
+                self.rates.countRejectedToken(of: request.client)
             } else if error.status == 429 {
                 self.gateway.metrics.refused(.httpRate)
             }
@@ -206,7 +205,7 @@ struct GatewayAPI: Sendable {
     ) throws(APIError) {
         let status = route.success.status
         do throws(ReplyError) {
-            // Checked before the parameters; otherwise a request without parameters would get an error about these.
+            // Checked before the parameters, so that a request without parameters gets this error, too.
             if Self.socketMethods.contains(method) { throw Self.needsWebSocket(method) }
             let session = try self.session(
                 of: request, identity, "\(method) \(String(decoding: params, as: UTF8.self))")
@@ -222,8 +221,8 @@ struct GatewayAPI: Sendable {
             switch parsed {
             case .forward(let effect, let requiredLive):
                 if let requiredLive {
-                    // The caller must be in the live, which nobody is over HTTP. The parser sets `requiredLive` only
-                    // for users, not for an app's server.
+                    // The caller must be in the live, but nobody is in a live over HTTP. The parser sets `requiredLive`
+                    // only for users, not for an app's server.
                     try self.gateway.checkExists(LiveKey(identity.app, requiredLive))
                     throw ReplyError(.notInRoom, "only a connected client, or the app's server, acts in a live")
                 }
@@ -255,7 +254,9 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Counts a call that has a rate of its own over WebSocket and HTTP together.
+    /// Counts the creation of a live, or a server's change of the app's settings.
+    ///
+    /// These calls have a rate of their own, over WebSocket and HTTP together.
     private func admitCreationOrSettings(_ method: String, _ identity: TokenIdentity) throws(ReplyError) {
         switch identity.role {
         case .user:
@@ -268,7 +269,7 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Counts the further requests that a large page of `live.list` costs a user.
+    /// Counts a large page of `live.list` of a user as further requests.
     private func admitPage(with entryCount: Int, _ identity: TokenIdentity) throws(ReplyError) {
         do throws(ReplyError) {
             try self.rates.admitPage(with: entryCount, of: identity)
@@ -287,7 +288,8 @@ struct GatewayAPI: Sendable {
 
     /// Corrects the number of viewers in the statistics of a running live.
     ///
-    /// The fan-out, which makes the statistics, gets the number of viewers from presence only when the live ends.
+    /// The statistics come from the fan-out (the machine that writes the feeds). It gets the number of viewers from
+    /// presence (the machine that knows who is in a live) only when the live ends.
     private func correctViewerTotal(of outcome: Outcome, _ effect: Effect) -> Outcome {
         guard case .barrage(let input) = effect, case .success(.statistics(var statistics, let at)) = outcome,
             let count = self.gateway.tables.read({ $0.count(input.key) })
@@ -313,7 +315,7 @@ struct GatewayAPI: Sendable {
             call: call)
     }
 
-    /// Returns whether the request was first sent longer ago than an idempotency window lasts, as its header says.
+    /// Returns whether the request's header says that it was first sent longer ago than an idempotency window lasts.
     private static func isLateRetry(_ request: HTTPRequest) throws(ReplyError) -> Bool {
         guard let text = request.headers["idempotency-age"] else { return false }
         guard let age = Int64(text), age >= 0 else {

@@ -6,13 +6,13 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// Limits the HTTP requests per second at this gateway (R13.1), and the bytes of their bodies (R13.46).
+/// Limits the HTTP requests per second at this gateway, and the bytes of their bodies (docs/RULES.md: R13.1, R13.46).
 ///
-/// There is a limit for each method that an app's servers call, and one for each user. A user, and an app's servers
-/// together, have a limit for the bytes of all their bodies. An address has limits for rejected tokens, for tokens that
-/// must be checked, for requests without a token, and for files of the browser pages. Requests with a valid token that
-/// was checked before do not count for their address, because the server of an app sends all of its requests from one
-/// address.
+/// An app's servers together have a limit for each method; a user has one limit for all methods. A user, and an app's
+/// servers together, have a limit for the bytes of all their bodies. An address has limits for rejected tokens, for
+/// tokens that must be checked, for requests without a token, and for files of the browser pages. Requests with a valid
+/// token that was checked before do not count for their address, because the server of an app sends all of its requests
+/// from one address.
 ///
 /// An address counts by its `limitKey`: an IPv4 address, or the /64 network of an IPv6 address.
 final class HTTPRequestRates: Sendable {
@@ -26,7 +26,7 @@ final class HTTPRequestRates: Sendable {
 
     /// Identifies a rate limit of an address.
     private enum AddressKey: Hashable {
-        case refusedToken(IPAddress)
+        case rejectedToken(IPAddress)
         case tokenCheck(IPAddress)
         case anonymous(IPAddress)
         case pageFile(IPAddress)
@@ -41,7 +41,7 @@ final class HTTPRequestRates: Sendable {
 
     init(_ settings: GatewaySettings) { self.settings = settings }
 
-    /// Checks whether a token of this address may be verified.
+    /// Checks whether a token of this address may be verified; counts nothing.
     ///
     /// Verifying a signature is the most expensive work that a request without a valid token can cause.
     ///
@@ -50,18 +50,18 @@ final class HTTPRequestRates: Sendable {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.now
         let limit = self.settings.admission.refusedTokens
-        let wait = self.addressRates.withLock { $0.wait(of: .refusedToken(key), limit: limit, at: now) }
+        let wait = self.addressRates.withLock { $0.wait(of: .rejectedToken(key), limit: limit, at: now) }
         guard let wait else { return }
         throw APIError(ReplyError(.tooFrequent, "too many tokens were refused", retryAfter: max(1, wait.count)))
     }
 
     /// Counts a rejected token of an address.
-    func tokenRefused(of address: IPAddress?) {
+    func countRejectedToken(of address: IPAddress?) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.now
         let limit = self.settings.admission.refusedTokens
         // The result is ignored, because this request is rejected anyway; `checkTokens` decides about the next one.
-        self.addressRates.withLock { _ = $0.admit(.refusedToken(key), limit: limit, at: now) }
+        self.addressRates.withLock { _ = $0.admit(.rejectedToken(key), limit: limit, at: now) }
     }
 
     /// Counts a token of an address that must be verified.
@@ -132,40 +132,43 @@ final class HTTPRequestRates: Sendable {
     ///
     /// - Parameters:
     ///   - entryCount: The largest number of entries of the page.
-    ///   - identity: The caller; a server's page has a fixed price.
+    ///   - identity: The caller; an app's server is not counted, because its lists have a limit of their own.
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitPage(with entryCount: Int, of identity: TokenIdentity) throws(ReplyError) {
         let rate = self.settings.userRequestsPerSecond
-        // A page that costs more than the limit could never be admitted, so it costs the limit.
+        // A page that counts as more requests than the limit could never be admitted, so it counts as the limit.
         let furtherCount = min(MeteredCall.readCount(ofPageWith: entryCount), rate) - 1
         guard identity.role == .user, furtherCount > 0 else { return }
         try self.count(furtherCount, against: .user(identity.userKey), rate: rate)
     }
 
-    /// Counts the bytes of a request's body: all requests share one thread, and a long body takes long to decode.
+    /// Counts the bytes of a request's body.
+    ///
+    /// They are limited because all requests share one thread, and a long body takes long to decode.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitBody(ofBytes byteCount: Int, of identity: TokenIdentity) throws(ReplyError) {
-        // Most requests have no body, and need no bucket.
+        // Most requests have no body, and need no entry in the table of rate limits.
         guard byteCount > 0 else { return }
         switch identity.role {
         case .server:
             try self.count(
                 byteCount, against: .bodiesOfServers(identity.app), rate: self.settings.serverBodyBytesPerSecond,
-                of: "bytes of bodies")
+                unit: "bytes of bodies")
         case .user:
             try self.count(
                 byteCount, against: .bodiesOfUser(identity.userKey), rate: self.settings.userBodyBytesPerSecond,
-                of: "bytes of bodies")
+                unit: "bytes of bodies")
         }
     }
 
+    /// Counts `count` requests or bytes against a limit of `rate` a second; `unit` names them in the error.
     private func count(
-        _ count: Int, against key: CallerKey, rate: Int, of what: String = "requests"
+        _ count: Int, against key: CallerKey, rate: Int, unit: String = "requests"
     ) throws(ReplyError) {
         let now = MonotonicClock.now
         let wait = self.callerRates.withLock { $0.admit(key, limit: RateLimit(rate), counting: count, at: now) }
         guard let wait else { return }
-        throw ReplyError(.tooFrequent, "\(rate) \(what) a second are possible", retryAfter: max(1, wait.count))
+        throw ReplyError(.tooFrequent, "\(rate) \(unit) a second are possible", retryAfter: max(1, wait.count))
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Maps reply codes to HTTP statuses; the response's body has the code (HTTP-API.md, section 6).
+/// Maps reply codes to HTTP statuses; the response's body has the code (docs/HTTP-API.md, section 6).
 enum HTTPStatus {
     /// The error statuses that the API's description lists for its operations.
     ///

@@ -46,9 +46,9 @@ struct PagesAPI: Sendable {
 
     /// Adds the routes to a router.
     ///
-    /// `limitingFiles` adds to a handler the rate limit that each address has for files; `limiting` adds the one that
-    /// it has for everything else. `.reject` sends a response without reading the request's body; successful responses
-    /// are sent in this way too.
+    /// `limitingFiles` adds to a handler an address's rate limit for files of the pages; `limiting` adds the address's
+    /// rate limit for other requests without a token. `.reject` sends a response without reading the request's body;
+    /// successful responses are sent in this way, too.
     func add(
         to router: inout Router<HTTPHeadHandler>, limitingFiles: (@escaping HTTPHeadHandler) -> HTTPHeadHandler,
         limiting: (@escaping HTTPHeadHandler) -> HTTPHeadHandler

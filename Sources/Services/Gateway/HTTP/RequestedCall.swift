@@ -2,10 +2,10 @@
 package import HTTPServer
 internal import PlazaWire
 
-/// What an HTTP request asks for, whoever sends it: the route, and the call's parameters, without the token.
+/// What an HTTP request asks for, whoever sends it: the call's method and parameters; the token is not checked.
 ///
-/// The fuzz target of requests uses it, because it has no gateway. `GatewayAPI`, which looks at the token between the
-/// route and the parameters, reads the parameters in the same way.
+/// The fuzz target of requests, which has no gateway, creates this value. `GatewayAPI` finds the route with a router of
+/// its own, checks the token, and then reads the call with the same `read`.
 package enum RequestedCall: Sendable {
     /// A call with its method and its parameters in JSON.
     case call(method: String, params: [UInt8])
@@ -38,7 +38,7 @@ package enum RequestedCall: Sendable {
 
     /// Reads the method and the parameters of a request whose route is known.
     ///
-    /// - Throws: the error with which the request is rejected.
+    /// - Throws: The error with which the request is rejected.
     static func read(
         _ request: HTTPRequest, _ route: Route
     ) throws(APIError) -> (method: String, params: [UInt8]) {

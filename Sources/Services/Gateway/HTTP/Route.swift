@@ -63,7 +63,7 @@ struct Route: Sendable {
     /// The name under which the description groups operations.
     let tag: String
     let summary: String
-    /// The call's method (PROTOCOL.md, section 5); nil if the path contains it.
+    /// The call's method (docs/PROTOCOL.md, section 5); nil if the path contains it.
     let call: String?
     var access = Access.server
     /// The named parts of the path, such as `{live}`.
@@ -88,8 +88,8 @@ struct Route: Sendable {
 
     /// Returns the call's method: `call`, or the part of the request's path that contains it.
     ///
-    /// No method has characters that are not ASCII. Each byte of them is replaced by a question mark before the method
-    /// is hashed and compared.
+    /// Methods are ASCII. Each byte of the path part that is not ASCII is replaced by a question mark, because a text
+    /// with such bytes can be very slow to hash and to compare (`String.init(ascii:)`).
     func method(of request: HTTPRequest) -> String {
         self.call ?? request.parameters["method"].map { String(ascii: $0.utf8) } ?? ""
     }

@@ -15,8 +15,8 @@ enum RouteInput {
         for part in route.parts {
             let text = request.parameters[part.name] ?? ""
             guard case .integer = part.schema else {
-                // Any other part is a text, such as an id. The call's parser checks it, and its errors name the allowed
-                // characters.
+                // Any other part is a text, such as an id. The call's parser checks the text, and its errors name the
+                // allowed characters.
                 parameters[part.field] = .text(text)
                 continue
             }
@@ -60,13 +60,12 @@ enum RouteInput {
         return value.members
     }
 
-    /// Returns the values of the query items by the names of the call's parameters, after checking their structure and
-    /// limits.
+    /// Returns the values of the query items, by the names of the call's parameters; checks their structure and limits.
     ///
     /// - Throws: Status 400 with the name of the item that is unknown, missing, repeated or invalid.
     private static func query(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
         var values: [String: JSONValue] = [:]
-        // Kept apart, so that an element is added without a copy of the list.
+        // Lists are kept apart from `values`, so that an element is added without a copy of its list.
         var lists: [String: [JSONValue]] = [:]
         for item in request.query {
             guard let declared = route.query.first(where: { $0.name == item.name }) else {

@@ -107,7 +107,7 @@ extension RouteTable {
             success: .done),
     ]
 
-    /// Returns an object named `name` with all parameters except `kept`, and beside the object the parameter `kept`.
+    /// Moves all parameters except `kept` into an object named `name`, and leaves `kept` beside it.
     private static func nested(
         _ parameters: [String: JSONValue], as name: String, keeping kept: String?
     ) -> [String: JSONValue] {

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import PlazaModel
 internal import PlazaWire
 
-/// Every operation of the HTTP API (HTTP-API.md, section 3).
+/// Every operation of the HTTP API (docs/HTTP-API.md, section 3).
 enum RouteTable {
     /// All routes, in their order in the OpenAPI description.
     static let all: [Route] =
@@ -133,6 +133,8 @@ enum RouteTable {
             ], body: .anything, isBodyRequired: false, success: .init(result: .anything))
     ]
 
-    /// The calls that do not require a WebSocket connection; `login` is not among `CallParser.methods`.
+    /// The calls that need no WebSocket connection.
+    ///
+    /// `login` needs one, too, but is not among `CallParser.methods`.
     static let callable: [String] = CallParser.methods.subtracting(["live.join", "live.leave", "self.update"]).sorted()
 }

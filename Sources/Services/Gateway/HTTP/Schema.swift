@@ -3,10 +3,10 @@ internal import PlazaWire
 
 /// The schema of a JSON value, used to check request bodies and to generate the OpenAPI description.
 ///
-/// Only the structure of a body is checked: types, property names and choices. A body's lengths and ranges are only
-/// described: the OpenAPI description contains them, and the machine that executes the call checks them. So a violation
+/// Only the structure of a body is checked here: types, property names and choices. The lengths and ranges in a body are
+/// only described: the OpenAPI description contains them, and the call's parser or machine checks them. So a violation
 /// has the same error code over HTTP and WebSocket. The lengths and ranges of query items are checked (`limitError`).
-/// Lengths in a schema are in characters; the machine's limits are in bytes.
+/// Lengths in a schema are in characters; the limits of parser and machine are in bytes.
 indirect enum Schema: Hashable, Sendable {
     case boolean
     /// A whole number in the range, except the number `but`, if given. Both are only described, not checked in a body.
@@ -15,7 +15,7 @@ indirect enum Schema: Hashable, Sendable {
     case text(ClosedRange<Int>, pattern: String? = nil)
     /// One of several texts.
     case choice([String])
-    /// A list whose number of elements is in the range. That they are unique is only described, not checked.
+    /// A list whose number of elements is in the range. Whether the elements are unique is only described, not checked.
     case list(of: Schema, ClosedRange<Int>, isUnique: Bool = false)
     /// An object whose property names the client chooses, and whose number of properties is in the range. The schema of
     /// the names is only described, not checked.
@@ -108,7 +108,7 @@ extension Schema {
 
     /// Returns an error message if the value of a query item exceeds a limit of the schema.
     ///
-    /// The values of a body are not checked here: the call's machine checks them.
+    /// The values of a body are not checked here: the call's parser or machine checks them.
     func limitError(in value: JSONValue, at path: String) -> String? {
         switch (self, value) {
         case (.integer(let range, let excluded), .integer(let number)):
