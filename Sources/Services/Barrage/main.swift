@@ -10,7 +10,8 @@ exit(
         build: { host in
             let machine = BarrageMachine(policies: host.settings.policies)
             let apps = host.makeAppTableFollower()
-            // The machine's name is its consumer group too. Readers of `room.feed` look up the group's offsets.
+            // The machine's name is also its consumer group. Readers of `room.feed` look up the offsets that this group
+            // has committed.
             let spec = MachineSpec(
                 name: AppendedFeed.group, inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed, apps: apps
             ) { context in

@@ -14,8 +14,8 @@ exit(
         settings: { reader in WebhookSettings(&reader) },
         build: { host, webhookSettings in
             let machine = DirectoryMachine(policies: host.settings.policies)
-            // The word filters need the settings of all apps, but this instance owns only some partitions. So it reads
-            // the settings from the topic `apps`, although this service itself writes them there.
+            // The word filters need the settings of all apps, but this instance owns only some partitions of its state.
+            // So it reads the settings from the topic `apps`, to which all instances of this service write them.
             let apps = host.makeAppTableFollower()
             let spec = MachineSpec(
                 name: "directory", inbox: .directoryInbox, state: .directoryState, publicTopics: [.rooms, .apps],

@@ -70,7 +70,7 @@ exit(
         settings: { GatewayOptions(&$0) },
         traceShare: { $0.traceShare },
         check: { settings, reader in
-            // An apps file that no service could use was reported before. A gateway also needs an app with a key.
+            // An apps file that no service can use was reported already. A gateway also needs an app with a key.
             if !settings.hasInvalidApps,
                 let validationError = AppTokenAuthenticator.validationError(in: settings.appsFile)
             {

@@ -7,15 +7,15 @@ internal import WebSocket
 
 /// Encodes feed frames of one live: `{"feed":{"epoch":…,"items":[…],"live":"…","token":"…"}}`.
 ///
-/// The items are the bytes that the fan-out, the machine that writes the lives' feeds, wrote. They are neither parsed
-/// nor encoded again.
+/// Each item is the JSON that the fan-out (the machine that writes the feeds) has written. It is neither parsed nor
+/// encoded again.
 package struct FeedFrameEncoder: Sendable {
     /// The largest size of the items in one frame, 64 KiB; a longer replay is split into several frames.
     ///
     /// A single item may exceed it.
     package static let maxItemBytes = 64 << 10
 
-    /// The JSON between the items and the token, which is the same in all frames of the live.
+    /// The JSON between the items and the token; all frames of the live have the same.
     private let middle: [UInt8]
     private static let comma = UInt8(ascii: ",")
 
@@ -24,10 +24,10 @@ package struct FeedFrameEncoder: Sendable {
         self.middle = Array("],\"live\":".utf8) + Wire.encode(live) + Array(",\"token\":\"".utf8)
     }
 
-    /// Returns one frame with at least one item; the items' numbers must be consecutive.
+    /// Returns one frame with `items`.
     ///
     /// - Parameters:
-    ///   - items: The items, in order.
+    ///   - items: At least one item, in order, with consecutive numbers.
     ///   - epoch: The live's epoch.
     ///   - isShared: Whether the frame is sent to many clients, which all belong to the calling shard.
     /// - Returns: A text frame.
@@ -36,11 +36,12 @@ package struct FeedFrameEncoder: Sendable {
         return self.frame(items, FeedToken(position, offset: items.last?.offset), flags: "", isShared: isShared)
     }
 
-    /// Returns a frame without items, which tells the client the feed's position.
+    /// Returns a frame without items; its token tells the client the feed's position.
     package func positionFrame(_ token: FeedToken) -> SharedBytes { self.frame([], token, flags: "") }
 
-    /// Returns the frames of earlier messages, whose numbers need not be consecutive; each frame carries the feed's
-    /// current position.
+    /// Returns frames with earlier messages for a new viewer; the messages' numbers need not be consecutive.
+    ///
+    /// Each frame has `token`, the feed's current position.
     package func historyFrames(_ messages: ArraySlice<EncodedFeedItem>, at token: FeedToken) -> [SharedBytes] {
         var frames: [SharedBytes] = []
         var remaining = messages
@@ -48,7 +49,7 @@ package struct FeedFrameEncoder: Sendable {
             var bytes = 0
             let frameItems = remaining.prefix { item in
                 bytes += item.bytes.count
-                // The first item is taken, however large it is.
+                // The first message is taken, however large it is.
                 return bytes <= Self.maxItemBytes || bytes == item.bytes.count
             }
             frames.append(self.frame(frameItems, token, flags: "\"history\":true,"))
@@ -57,7 +58,7 @@ package struct FeedFrameEncoder: Sendable {
         return frames
     }
 
-    /// Returns the frames with those `items` whose class `level` admits.
+    /// Returns frames with those `items` whose class `level` admits.
     ///
     /// A frame ends where items are left out, so that the numbers in a frame are always consecutive. `isShared` says
     /// whether the frames are sent to many clients, which all belong to the calling shard.

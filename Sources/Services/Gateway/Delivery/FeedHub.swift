@@ -100,7 +100,7 @@ package final class FeedHub: Sendable {
             partition.subscribers[key, default: 0] |= 1 << UInt64(shard)
             partition.idleSince = nil
             state.partitions[number] = partition
-            // The source reads a known partition already, or gets it from `attach`.
+            // The source already reads a partition that is not new, or `attach` will make it read the partition.
             return (partition.isLoaded, isNew ? state.source : nil, isNew ? state.nextRequestNumber() : 0)
         }
         source?.follow(number, request: request)
@@ -119,7 +119,7 @@ package final class FeedHub: Sendable {
         }
     }
 
-    /// Returns the items after `position` in a live, if all are cached.
+    /// Returns the items after `position` in a live; `incomplete` if some of them are not cached.
     func items(of key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
         self.withCache(of: key) { $0.recent.items(of: key, after: position) } ?? .incomplete
     }
@@ -143,7 +143,7 @@ package final class FeedHub: Sendable {
         } ?? nil
     }
 
-    /// Decides how to serve a client that resumes.
+    /// Decides how to serve a client that resumes: from the cache, by the replay reader, or not at all.
     func planResume(_ key: LiveKey, after token: FeedToken) -> FeedCache.ResumePlan {
         let now = MonotonicClock.now
         return self.withCache(of: key) { $0.planResume(key, after: token, at: now) } ?? .refused(.unknown)
@@ -151,8 +151,9 @@ package final class FeedHub: Sendable {
 
     /// Returns the earlier messages for a new viewer.
     ///
-    /// - Returns: The cached messages up to number `lastNumber`, and the replay request for the missing ones, if any
-    ///   are missing. Nil if the app shows no earlier messages, or if the partition is not followed.
+    /// - Returns: The cached messages up to number `lastNumber`, and the request with which the replay reader searches
+    ///   for missing ones; the request is nil if there is nothing to search for. The whole result is nil if the app
+    ///   shows no earlier messages, or if the partition is not followed.
     func history(_ key: LiveKey, epoch: Int64, upTo lastNumber: Int64) -> (
         messages: [EncodedFeedItem], search: ReplayRequest?
     )? {
@@ -164,7 +165,7 @@ package final class FeedHub: Sendable {
         }
     }
 
-    /// Adds the outcomes of the replay reader to the caches.
+    /// Adds the outcomes of the replay reader, which reads items that are no longer cached, to the caches.
     ///
     /// May be called from any thread.
     func addReplayed(_ outcomes: [ReplayOutcome]) {
@@ -213,7 +214,7 @@ package final class FeedHub: Sendable {
             // The partition is taken out while it is changed, so that its cache is not copied.
             guard var partition = state.partitions.removeValue(forKey: number) else { return [:] }
             var messagesByShard: [Int: [MailboxMessage]] = [:]
-            // Before the end was reached, the cache's read offset must stay nil.
+            // Until the end is reached, the cache's read offset must stay nil (`FeedCache.readOffset`).
             if partition.isLoaded { partition.cache.partitionRead(to: endOffset) }
             for record in records {
                 let keepsHistory = self.policies[record.key.app].historyCount > 0

@@ -23,11 +23,12 @@ final class FeedReader: FeedSource {
 
     /// The state of a partition that is being read.
     private struct AssignedPartition {
-        /// Drops the records that a service appended after another instance had taken over its partition.
+        /// Drops the records that an instance of the fan-out, the feeds' writer, appended after another instance had
+        /// taken over the partition.
         var filter: BatchFilter
         /// The offset at which the cached span begins.
         ///
-        /// Reading may begin at an earlier offset, so that the filter learns which takeovers came before.
+        /// Reading may begin at an earlier offset, so that the filter learns of the earlier takeovers.
         var firstOffset: Int64
     }
 
@@ -125,7 +126,7 @@ final class FeedReader: FeedSource {
     ///   - checkpointClient: The consumer that looks up a partition's last checkpoint; nil with the in-memory broker.
     ///   - assigned: The assigned partitions.
     ///   - loading: The assigned partitions whose end was not reached yet.
-    /// - Returns: False if a change failed and must be repeated; the changes before it stay.
+    /// - Returns: False if a change failed; the earlier changes stay, and the caller must call again.
     private func assignFollowed(
         _ consumer: KafkaConsumer, _ checkpointClient: KafkaConsumer?, _ assigned: inout [Int: AssignedPartition],
         _ loading: inout Set<Int>
@@ -169,7 +170,7 @@ final class FeedReader: FeedSource {
         if records.isEmpty { return }
         let now = MonotonicClock.now
         var accepted: [IncomingRecord] = []
-        // Up to where each partition was read, even if no record of the partition was accepted.
+        // The offset up to which each partition was read, even if no record of the partition was accepted.
         var endOffsets: [Int: Int64] = [:]
         for record in records {
             let partition = Int(record.partition)

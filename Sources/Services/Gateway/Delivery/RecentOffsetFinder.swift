@@ -4,11 +4,12 @@ internal import MachineKit
 internal import Observability
 internal import ServiceShell
 
-/// Finds the offset in a partition at which a span of time before now begins: the time for which the gateway keeps
-/// records of the topic, usually one minute.
+/// Finds the offset at which a partition's recent records begin: those of the last minute, or of another span of time
+/// for which the gateway keeps the topic's records.
 struct RecentOffsetFinder {
     /// The length of the span.
     let span: Milliseconds
+    /// Whether the broker is a real one or the in-memory broker.
     let mode: KafkaMode
     /// `includes` accepts records up to this much older than the span, because a record is read some time after it was
     /// written.
@@ -34,19 +35,20 @@ struct RecentOffsetFinder {
         return min(offset, end)
     }
 
-    /// Returns whether a record belongs to the span, for a reader that may begin before `first`, the offset that `find`
-    /// returned.
+    /// Returns whether a record belongs to the span, for a reader that may have begun to read before `first`.
+    ///
+    /// `first` is the offset that `find` has returned.
     func includes(_ record: IncomingRecord, from first: Int64) -> Bool {
         record.offset >= first && self.includes(record)
     }
 
-    /// Returns whether a record belongs to the span, for a reader that began at the offset that `find` returned.
+    /// Returns whether a record belongs to the span, for a reader that began at the offset that `find` has returned.
     ///
-    /// On a real broker every record from that offset on belongs to the span. A check of the time would wrongly skip
-    /// items if the gateway's clock is wrong, or if the gateway was suspended for longer than the span.
+    /// On a real broker, every record from that offset on belongs to the span. Their times are not checked: if the
+    /// gateway's clock is wrong, or if the gateway was suspended for longer than the span, recent records look old.
     func includes(_ record: IncomingRecord) -> Bool {
         guard self.mode == .embedded else { return true }
-        // A record without a timestamp, which is then negative, counts as recent.
+        // A negative timestamp means that the record has none; such a record counts as recent.
         return record.timestamp.milliseconds < 0
             || self.wallClock() - WallTime(milliseconds: record.timestamp.milliseconds) < self.span + Self.tolerance
     }

@@ -20,7 +20,7 @@ final class ShardDelivery {
     private var dueLives: [ShardLive] = []
     /// The lives to flush when the flush timer fires.
     private var waitingLives: [ShardLive] = []
-    /// The clients with a backlog: slow readers, and resumed clients until their replay was sent.
+    /// The clients whose backlog is being sent: slow readers, and clients with a replay.
     private var clientsCatchingUp: [Client] = []
     /// Calls `flushDueLives` at the end of a loop turn.
     private var dueLivesHook: TurnEndHook?
@@ -86,7 +86,7 @@ final class ShardDelivery {
             self.dueLives.append(live)
             self.dueLivesHook?.schedule()
         } else if live.flushAt == nil {
-            // A live that already waits keeps its time, because all its buffered items are flushed together.
+            // A live that waits already keeps its time: until the next flush, all items that can wait are due then.
             live.flushAt = flushAt
             self.waitingLives.append(live)
             self.startFlushTimer(now: now)
@@ -138,7 +138,7 @@ final class ShardDelivery {
         for item in items { itemCountsByClass[item.feedClass.rawValue] += 1 }
         var deliveredViewers = 0
         for client in live.viewers {
-            // The viewer does not need all of these items: some were in the cache when the viewer joined or caught up.
+            // The viewer already has some of these items: they were cached when the viewer joined or caught up.
             if client.caughtUpTo >= first.number {
                 if client.caughtUpTo < last.number { self.deliverMissing(items, live, client) }
                 continue
@@ -147,7 +147,7 @@ final class ShardDelivery {
             if pendingBytes == 0, client.backlog == nil {
                 switch client.socket.send(sharedFrame) {
                 case .sent, .queued: deliveredViewers += 1
-                case .overflow, .notOpen: self.recordUndelivered(items: items.count)
+                case .overflow, .notOpen: self.countUndelivered(items: items.count)
                 }
             } else {
                 self.deliverReduced(items, itemCountsByClass, live, client, pendingBytes: pendingBytes, &reducedFrames)
@@ -167,15 +167,16 @@ final class ShardDelivery {
         self.gateway.metrics.flushes.add()
     }
 
-    /// Records items that a viewer did not get because its connection has just ended.
-    private func recordUndelivered(items: Int) {
-        // `countDisconnected` takes items from the deferred ones, so these items are counted as deferred first.
+    /// Counts items that a viewer did not get because its connection has just ended.
+    private func countUndelivered(items: Int) {
+        // `countDisconnected` subtracts the items from the deferred ones, so they are counted as deferred first.
         self.ledger.countDeferred(items: items)
         self.ledger.countDisconnected(deferred: items)
     }
 
-    /// Sends a viewer that joined while items were buffered only the items that it does not have yet; defers them if
-    /// the viewer is catching up.
+    /// Sends a viewer those of the buffered items that it does not have yet; defers them if the viewer is catching up.
+    ///
+    /// The viewer has some of the items already, because it joined or caught up while they were buffered.
     private func deliverMissing(_ items: [EncodedFeedItem], _ live: ShardLive, _ client: Client) {
         let missing = items.drop { $0.number <= client.caughtUpTo }
         if let backlog = client.backlog {
@@ -186,12 +187,12 @@ final class ShardDelivery {
         if missingBytes <= self.stepBytes {
             switch client.socket.offer(live.frameEncoder.frames(missing, epoch: live.epoch, level: .everything)) {
             case .sent?, .queued?: return self.ledger.countDelivered(items: missing.count, viewers: 1)
-            case .overflow?, .notOpen?: return self.recordUndelivered(items: missing.count)
+            case .overflow?, .notOpen?: return self.countUndelivered(items: missing.count)
             case nil: break
             }
         }
-        // The items exceed one step, or the shard's memory has no room for them (`offer` returned nil). So the viewer
-        // gets them from the feed cache, in steps.
+        // The items exceed one step, or the shard's memory for output has no room for them (`offer` returned nil). So
+        // the viewer gets them from the feed cache, in steps.
         self.deferDelivery(to: client, items: missing.count)
     }
 
@@ -202,14 +203,14 @@ final class ShardDelivery {
         self.ledger.countDeferred(items: items)
     }
 
-    /// A viewer catches up in steps: it gets at most this many bytes of items, and more when it has received them.
+    /// The size of the items that a viewer gets in one step while it catches up; a single item may exceed it.
     private var stepBytes: Int {
         min(self.gateway.settings.budget.bytes, self.shard.loop.outputBudget.stepBytes)
     }
 
-    /// Sends a slow reader the classes of items that its level admits, and sheds the others.
+    /// Sends a slow reader the items whose class its level admits, and sheds the other items: they are never sent.
     ///
-    /// All items are deferred if the viewer has a backlog already, or has so many pending bytes that it gets one.
+    /// All items are deferred if the reader has a backlog already, or has so many pending bytes that it gets one.
     private func deliverReduced(
         _ items: [EncodedFeedItem], _ itemCountsByClass: [Int], _ live: ShardLive, _ client: Client, pendingBytes: Int,
         _ reducedFrames: inout [DeliveryLevel: [SharedBytes]]
@@ -220,7 +221,7 @@ final class ShardDelivery {
         }
         let level = self.gateway.settings.budget.level(pendingBytes: pendingBytes)
         if level == .deferred {
-            // All items before `items` were sent or shed, so the viewer later continues with the first of `items`.
+            // All items before `items` were sent or shed, so the reader later continues with the first of `items`.
             client.caughtUpTo = (items.first?.number ?? 1) - 1
             return self.deferDelivery(to: client, items: items.count)
         }
@@ -244,13 +245,13 @@ final class ShardDelivery {
             } else if isDelivered {
                 self.ledger.countDelivered(items: count, viewers: 1)
             } else {
-                self.recordUndelivered(items: count)
+                self.countUndelivered(items: count)
             }
         }
     }
 }
 
-/// Clients that catch up: slow readers until their pending bytes were sent, and resumed clients during their replay.
+/// Clients that catch up: they get the items of their backlog before new items.
 extension ShardDelivery {
     /// Starts or continues delivery to a client whose replay or initial state is ready.
     ///
@@ -264,16 +265,16 @@ extension ShardDelivery {
 
     /// Sends a client the items that it lacks, until the system accepts no more bytes or the client has all items.
     func catchUp(_ client: Client) {
-        // If the system has not accepted all bytes, a writable event later continues the delivery. If it has, no such
-        // event comes, so the next items are sent here.
+        // While the system has not accepted all bytes, a writable event will continue the delivery. Once it has, no
+        // such event comes, so the next items are sent here.
         while self.sendNextItems(client) {}
     }
 
     /// Sends a client the next items that it lacks, as many as its budget and the shard's memory allow: first from the
     /// replay, then from the feed cache.
     ///
-    /// The client is disconnected if the cache no longer has the items that it lacks. If the memory of the shard does
-    /// not suffice, or the connection is ending, the items stay in the backlog, and the next sweep tries again.
+    /// The client is disconnected if the cache no longer has the items that it lacks. If the shard's memory for output
+    /// does not suffice, or the connection is ending, nothing is sent; the next sweep tries again.
     ///
     /// - Returns: Whether the system has accepted all bytes and the client lacks further items.
     private func sendNextItems(_ client: Client) -> Bool {
@@ -315,13 +316,13 @@ extension ShardDelivery {
             isCaughtUp = false
             let remaining = missed.dropFirst(itemsToSend.count)
             backlog.replay = remaining.isEmpty ? .finished : .items(remaining, reservation)
-            // Some of these items may have been counted as deferred; the `else` branch corrects that in the step in
-            // which the client has caught up.
+            // Some of these items may have been counted as deferred. The `else` branch corrects the count when the
+            // client has caught up.
             self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: 0)
         } else {
             isCaughtUp = itemsToSend.count == missed.count
-            // A replay may have sent some of the deferred items already. A client that has caught up lacks no item, so
-            // none remains counted as deferred.
+            // A replay may have sent some of the items that are counted as deferred. So when the client has caught up,
+            // none of its items remains counted as deferred.
             let deferred = isCaughtUp ? backlog.deferredCount : min(backlog.deferredCount, itemsToSend.count)
             backlog.deferredCount -= deferred
             self.ledger.countDeliveredLate(items: itemsToSend.count, ofDeferred: deferred)
@@ -334,8 +335,8 @@ extension ShardDelivery {
         return !isCaughtUp && client.socket.pendingBytes == 0
     }
 
-    /// Continues delivery to the clients that catch up and have no pending bytes; disconnects those to which nothing
-    /// could be sent within the timeout.
+    /// Continues delivery to the clients that catch up and have no pending bytes; disconnects each client to which no
+    /// items could be sent within the timeout.
     func sweepClientsCatchingUp(at now: MonotonicTime) {
         if self.clientsCatchingUp.isEmpty { return }
         let timeout = self.gateway.settings.budget.timeout
@@ -343,7 +344,7 @@ extension ShardDelivery {
         self.clientsCatchingUp.removeAll { client in
             if client.socket.pendingBytes == 0, !client.isDetached { self.catchUp(client) }
             guard let backlog = client.backlog, !client.isDetached else { return true }
-            // A client whose replay is still being read has nothing to receive yet, so it is not a slow reader.
+            // While a client's replay is being read, there is nothing to send, so the client is not a slow reader.
             if client.socket.pendingBytes == 0, case .reading = backlog.replay { return false }
             guard now - backlog.lastProgressAt >= timeout else { return false }
             self.shard.disconnect(client, .slowReader)
@@ -351,7 +352,7 @@ extension ShardDelivery {
         }
     }
 
-    /// Records that a viewer has left and does not get its `deferredItems` deferred items.
+    /// Counts the items that were deferred for a viewer who has left and does not get them.
     func viewerLeft(deferredItems: Int) { self.ledger.countDisconnected(deferred: deferredItems) }
 
     /// Adds to the metrics what the ledger has counted since the last call.
@@ -363,7 +364,7 @@ extension ShardDelivery {
 
 /// Viewer counts, which are sent separately from the feed.
 extension ShardDelivery {
-    /// Stores a live's new count, and sends it to the viewers at most once per second.
+    /// Stores a live's new viewer count, and sends it to the viewers: at most one count per second.
     func countReceived(_ key: LiveKey, _ count: LiveCount) {
         guard let live = self.shard.lives[key], !live.viewers.isEmpty else { return }
         live.unsentCount = count
@@ -372,7 +373,7 @@ extension ShardDelivery {
 
     /// Sends the current count to a joining client.
     ///
-    /// The count that includes this join may have been sent before the client was subscribed.
+    /// The count that includes this join may have been sent to the viewers before the client became one.
     func sendCurrentCount(to client: Client, _ live: ShardLive) {
         guard let count = self.gateway.tables.read({ $0.reportedCount(live.key) }) else { return }
         client.socket.send(FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span))

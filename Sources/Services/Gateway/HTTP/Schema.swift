@@ -3,10 +3,10 @@ internal import PlazaWire
 
 /// The schema of a JSON value, used to check request bodies and to generate the OpenAPI description.
 ///
-/// Only the structure of a body is checked here: types, property names and choices. The lengths and ranges in a body are
-/// only described: the OpenAPI description contains them, and the call's parser or machine checks them. So a violation
-/// has the same error code over HTTP and WebSocket. The lengths and ranges of query items are checked (`limitError`).
-/// Lengths in a schema are in characters; the limits of parser and machine are in bytes.
+/// Only the structure of a body is checked here: types, property names and choices. The lengths and ranges in a body
+/// are only described: the OpenAPI description contains them, and the call's parser or machine checks them. So a
+/// violation has the same error code over HTTP and WebSocket. The lengths and ranges of query items are checked
+/// (`limitError`). Lengths in a schema are in characters; the limits of parser and machine are in bytes.
 indirect enum Schema: Hashable, Sendable {
     case boolean
     /// A whole number in the range, except the number `but`, if given. Both are only described, not checked in a body.

@@ -47,18 +47,19 @@ extension Gateway {
 
     /// The current time, as it is sent to clients; they set their clocks by it (R2.27).
     ///
-    /// It is this host's time. A gateway learns the broker's time only from records, and a quiet cluster has no new
-    /// ones.
+    /// It is this host's time: a gateway learns the broker's time only from records, and a quiet cluster has no new
+    /// records.
     static var clientTime: Timestamp { Timestamp(milliseconds: WallClock.now.milliseconds) }
 
-    /// Checks that a live is running, according to this gateway's tables.
+    /// Checks that a live exists, that is, runs, according to this gateway's tables.
     ///
     /// - Throws: `noSuchRoom`.
     func checkExists(_ key: LiveKey) throws(ReplyError) {
         _ = try self.requireLive(self.tables.read { $0.running(key) })
     }
 
-    /// Returns `value`, which the tables have about a live; throws `noSuchRoom` if it is nil.
+    /// Returns what the tables have about a live; throws `noSuchRoom` if `value` is nil, which means that they do not
+    /// know the live.
     private func requireLive<Value>(_ value: Value?) throws(ReplyError) -> Value {
         guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
         return value

@@ -34,8 +34,8 @@ final class TableReader: Sendable {
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
         self.log = gateway.log
-        // With a shorter wait the consumer gets records sooner, but sends more requests. The in-memory broker can
-        // afford them.
+        // With a shorter wait, the consumer gets records sooner, but sends more requests. The in-memory broker can
+        // afford more requests, so the wait for that broker is shorter.
         self.follower = CompactedTopicFollower(
             [.rooms, .stages, .audienceCounts, .apps], partitions: gateway.settings.partitions, kafka: kafka,
             fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(100), maxRecords: 1000)
@@ -106,7 +106,7 @@ extension TableReader: CompactedTopicSubscriber {
     func preparePoll() -> Duration {
         let now = MonotonicClock.now
         let refreshAt = MonotonicTime(milliseconds: self.rankingRefreshAt.load(ordering: .relaxed))
-        let nextReplyAt = self.gateway.releaseReplies()
+        let nextReplyAt = self.gateway.routeOverdueReplies()
         let deadline = min(nextReplyAt ?? refreshAt, refreshAt)
         return .milliseconds(max(1, min(Self.maxPollMilliseconds, (deadline - now).count)))
     }
@@ -134,35 +134,35 @@ extension TableReader: CompactedTopicSubscriber {
     /// Applies one record to the tables; a record that cannot be decoded is logged and skipped.
     func recordReceived(_ record: IncomingRecord) {
         guard let topic = PlazaTopic(rawValue: record.topic),
-            let key = record.key.map({ String(decoding: $0, as: UTF8.self) })
+            let keyText = record.key.map({ String(decoding: $0, as: UTF8.self) })
         else { return }
         do throws(WireError) {
             switch topic {
             case .rooms:
                 if let value = record.value {
                     self.gateway.received(try Wire.decode(LiveRecord.self, from: value))
-                } else if let key = LiveKey(text: key) {
+                } else if let key = LiveKey(text: keyText) {
                     self.gateway.liveRemoved(key)
                 }
             case .stages:
                 if let value = record.value {
                     self.gateway.received(try Wire.decode(StageRecord.self, from: value))
-                } else if let key = LiveKey(text: key) {
+                } else if let key = LiveKey(text: keyText) {
                     self.gateway.stageRemoved(key)
                 }
-            case .audienceCounts: try self.applyCount(record, key)
+            case .audienceCounts: try self.applyCount(record, keyText)
             case .apps:
                 if let value = record.value {
                     self.gateway.received(try Wire.decode(AppRecord.self, from: value))
                 }
             case .userNotices:
-                // The in-memory broker delivers all notices; `includes` rejects those from before the span.
+                // The in-memory broker delivers all notices; `includes` is false for those from before the span.
                 guard let value = record.value, self.recentNoticeFinder.includes(record) else { return }
                 let notice = try Wire.decode(Notice.self, from: value)
                 self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)
             case .replies:
                 // The partition also contains the replies of other gateways.
-                guard key == self.gateway.settings.id.text, let value = record.value else { return }
+                guard keyText == self.gateway.settings.id.text, let value = record.value else { return }
                 self.gateway.received(try Wire.decode(Reply.self, from: value))
             // The follower reads no other topic.
             default: break
@@ -178,14 +178,14 @@ extension TableReader: CompactedTopicSubscriber {
     }
 
     /// Applies a record of `audience.counts`: a live's viewer count, or the epoch of a presence partition.
-    private func applyCount(_ record: IncomingRecord, _ key: String) throws(WireError) {
-        if key.hasPrefix(PresenceEpochRecord.keyPrefix) {
+    private func applyCount(_ record: IncomingRecord, _ keyText: String) throws(WireError) {
+        if keyText.hasPrefix(PresenceEpochRecord.keyPrefix) {
             if let value = record.value {
                 self.gateway.received(try Wire.decode(PresenceEpochRecord.self, from: value))
             }
         } else if let value = record.value {
             self.gateway.received(try Wire.decode(CountRecord.self, from: value))
-        } else if let key = LiveKey(text: key) {
+        } else if let key = LiveKey(text: keyText) {
             self.gateway.countRemoved(key)
         }
     }

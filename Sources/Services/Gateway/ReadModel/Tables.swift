@@ -4,9 +4,9 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// The read model, the ranking, the notices and the buffered replies of a gateway, for all its threads.
+/// A gateway's read model, ranking (the order in which lives are listed), notices and buffered replies.
 ///
-/// The thread of `TableReader` reads the public topics, and fills and changes these tables.
+/// The thread of `TableReader` reads the public topics, and fills and changes these tables. All threads read them.
 final class Tables: Sendable {
     private struct State {
         var model = ReadModel()
@@ -14,7 +14,7 @@ final class Tables: Sendable {
         var notices = NoticeRing()
         var ranking: Ranking
         /// The compiled word filters of apps whose backends decide about messages, each with the revision of the app's
-        /// settings that it is for.
+        /// settings from which it was compiled.
         var wordFilters: [AppID: (revision: Int64, compiled: CompiledWordFilter)] = [:]
     }
 
@@ -30,7 +30,7 @@ final class Tables: Sendable {
         }
     }
 
-    /// Returns the app's word filter.
+    /// Returns the app's word filter; compiles it if the app's settings have changed.
     func wordFilter(of app: AppID) -> WordFilter {
         let (cached, revision, words) = self.state.withLock { state in
             (state.wordFilters[app], state.model.apps.revision(of: app), state.model.apps[app].words)
@@ -43,9 +43,9 @@ final class Tables: Sendable {
         return compiled.filter
     }
 
-    /// Changes the model with `body`, and removes the buffered replies that can be sent then.
+    /// Changes the model with `body`, and removes the buffered replies that can then be sent.
     ///
-    /// - Returns: Whether `body` has changed the model, and the removed replies.
+    /// - Returns: Whether `body` has changed the model, and the removed replies, which the caller must send.
     func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (hasChanged: Bool, replies: [Reply]) {
         self.state.withLock { state in
             guard body(&state.model) else { return (false, []) }
@@ -63,7 +63,7 @@ final class Tables: Sendable {
 
     /// Removes and returns the buffered replies whose deadline has passed.
     ///
-    /// `release` also removes the replies whose revision the model has reached, but `change` has removed them already.
+    /// No other reply is due: `change` has already removed those whose revision the model has reached.
     func removeOverdueReplies(at now: MonotonicTime) -> [Reply] {
         self.state.withLock { $0.prematureReplies.takeDue(in: $0.model, at: now) }
     }
@@ -83,7 +83,7 @@ final class Tables: Sendable {
         self.state.withLock { $0.ranking = refreshed }
     }
 
-    /// Returns one page of an app's list.
+    /// Returns one page of an app's list of lives.
     func page(
         app: AppID, cursor: String, count: Int, category: Int?, isAscending: Bool, at now: MonotonicTime
     ) throws(ReplyError) -> CallResult {
@@ -99,7 +99,7 @@ final class Tables: Sendable {
         return .lives(items: items, cursor: nextCursor)
     }
 
-    /// Returns one page of a live's co-host candidates, in the order of the app's list.
+    /// Returns one page of a live's co-host candidates, in the order of the app's list of lives.
     ///
     /// - Throws: `noSuchRoom`, `needsOwner`, `cursorExpired`.
     func candidates(_ key: LiveKey, cursor: String, for caller: Caller, at now: MonotonicTime) throws(ReplyError)
@@ -128,7 +128,7 @@ final class Tables: Sendable {
 
     /// Returns the notices that a client missed before its login, and the id of the partition's last notice.
     ///
-    /// A client without an `id` is new and has missed none.
+    /// `id` is the last notice that the client received. A client without one is new, and has missed none.
     func notices(of user: UserKey, after id: NoticeID?, partition: Int)
         -> (missed: [NoticeRing.Entry], lastID: NoticeID)
     {

@@ -9,9 +9,9 @@ internal import ServiceShell
 
 /// Reads feed items that are no longer cached, for all shards, on a dedicated thread.
 ///
-/// It reads the items that resuming clients missed, and reads earlier messages for new viewers. One consumer scans a
-/// few partitions concurrently. One scan serves those requests for its partition whose ranges of offsets are near each
-/// other.
+/// It reads the items that resuming clients missed, and earlier messages for new viewers. One consumer scans a few
+/// partitions concurrently. A scan reads a range of a partition once, for all requests of an app whose ranges of
+/// offsets are near each other.
 final class ReplayReader: ReplaySource {
     private let gateway: Gateway
     private let log: Log
@@ -30,11 +30,13 @@ final class ReplayReader: ReplaySource {
     /// The poll timeout without requests; a new request wakes the poll earlier.
     private static let idleTimeout: Duration = .milliseconds(500)
 
-    /// A scan, and the filter that drops the records that a service appended after another instance had taken over its
-    /// partition.
+    /// A scan with its filter.
     private struct RunningScan {
         var scan: ReplayScan
-        /// Set before the scan's partition is assigned to the consumer.
+        /// Drops the records that an instance of the fan-out, the feeds' writer, appended after another instance had
+        /// taken over the partition.
+        ///
+        /// It is set before the scan's partition is assigned to the consumer.
         var filter = BatchFilter()
     }
 
@@ -43,7 +45,7 @@ final class ReplayReader: ReplaySource {
         self.queue = Locked(ReplayQueue(hasSeveralApps: gateway.settings.hasSeveralApps))
         self.log = gateway.log
         var settings = kafka
-        // Little is prefetched, because a scan is short and records beyond its end are not needed.
+        // The consumer prefetches little, because a scan is short, and records beyond its end are not needed.
         settings.overrides["queued.max.messages.kbytes"] = "4096"
         settings.overrides["queued.min.messages"] = "5000"
         self.mode = mode
@@ -95,7 +97,7 @@ final class ReplayReader: ReplaySource {
             }
         } failed: { error in
             ConsumerLoop.logFailure(
-                error, "the past cannot be read now", isStarting: !self.gateway.areTablesFilled, in: self.log)
+                error, "old feed items cannot be read now", isStarting: !self.gateway.areTablesFilled, in: self.log)
         }
     }
 
@@ -105,7 +107,7 @@ final class ReplayReader: ReplaySource {
     private func runScans(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
         // The topic's metadata is fetched in advance, so that the first scan does not wait for it.
         _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
-        // This consumer looks up where a scan must begin to read, so that the scan's filter knows all takeovers of the
+        // This second consumer looks up where reading must begin, so that a scan's filter knows all takeovers of the
         // partition.
         let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
         defer { checkpointClient?.close() }
@@ -167,7 +169,7 @@ final class ReplayReader: ReplaySource {
                 scans[scan.partition] = nil
                 self.queue.withLock { $0.putBack(scan.unansweredEntries, partition: scan.partition) }
                 self.status.report { $0.readFailed([topicPartition], at: MonotonicClock.now) }
-                return self.log.info("the past of a feed cannot be read now", [.detail: .string(error.description)])
+                return self.log.info("old items of a feed cannot be read now", [.detail: .string(error.description)])
             }
         }
     }
@@ -187,13 +189,13 @@ final class ReplayReader: ReplaySource {
             // A record that no request needs only advances the scan.
             scans[partition]?.scan.recordRead(feedRecord, at: acceptedRecord.offset)
         }
-        // A record that the filter dropped also advances the scan, once the filter has decided about this record and
-        // all earlier ones.
+        // A record that the filter has dropped advances the scan, too, but only if the filter has decided about this
+        // record and all earlier ones.
         let completeOffset = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
         if completeOffset > record.offset { scans[partition]?.scan.recordRead(nil, at: record.offset) }
     }
 
-    /// Reports the outcomes of expired requests, and those of the scans that have ended.
+    /// Reports the outcomes of expired requests and of ended scans to the gateway.
     private func finishScans(
         _ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan], at now: MonotonicTime
     ) throws(KafkaError) {
@@ -203,11 +205,12 @@ final class ReplayReader: ReplaySource {
             guard let scan = scans[partition]?.scan, scan.isFinished else { continue }
             scans[partition] = nil
             let result = scan.makeResult()
+            // Each group has the outcomes for one live. It has none if the scan served only searches of the live, and
+            // they all continue.
             for group in result.groups {
-                // A group without outcomes has only searches that continue.
                 guard let app = group.outcomes.first?.request.key.app else { continue }
-                self.gateway.replayReceived(
-                    group.outcomes, ReplayReservation(bytes: group.bytes, of: app, in: self.reservedBytes))
+                let reservation = ReplayReservation(bytes: group.bytes, of: app, in: self.reservedBytes)
+                self.gateway.replayReceived(group.outcomes, reservation: reservation)
             }
             self.queue.withLock { $0.putBack(result.unfinished, partition: partition) }
             // A scan without offsets was never assigned to the consumer.
@@ -216,7 +219,7 @@ final class ReplayReader: ReplaySource {
             try consumer.incrementalUnassign([Self.topicPartition(partition)])
         }
         // Expired requests get no items, so nothing is reserved for their outcomes.
-        if !expired.isEmpty { self.gateway.replayReceived(expired, nil) }
+        if !expired.isEmpty { self.gateway.replayReceived(expired, reservation: nil) }
     }
 
     private static func topicPartition(_ number: Int) -> TopicPartition {

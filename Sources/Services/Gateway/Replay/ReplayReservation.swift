@@ -4,24 +4,25 @@ package import PlazaModel
 
 /// Accounts for the bytes of items that the replay reader has read and that are not sent yet.
 ///
-/// The bytes are counted as long as the reservation exists; whoever still has to send the items holds it. While the
-/// bytes of all reservations exceed `ReplayLimits.maxUnsentBytes`, no further scan begins (I16, bounded memory).
+/// The bytes are counted as long as the reservation exists; whoever still has to send the items holds a reference to
+/// it. While the bytes of all reservations exceed `ReplayLimits.maxUnsentBytes`, no further scan begins (I16, bounded
+/// memory; docs/RULES.md).
 package final class ReplayReservation: Sendable {
     /// The bytes of all reservations, by app.
     package final class ReservedBytes: Sendable {
-        private let appCounts = Locked<[AppID: Int]>([:])
+        private let counts = Locked<[AppID: Int]>([:])
 
         /// Creates a count of zero.
         package init() {}
 
         /// The number of reserved bytes of each app that has some.
-        package var countsByApp: [AppID: Int] { self.appCounts.withLock { $0 } }
+        package var countsByApp: [AppID: Int] { self.counts.withLock { $0 } }
 
         /// The number of reserved bytes of all apps.
         package var count: Int { self.countsByApp.values.reduce(0, +) }
 
         fileprivate func add(_ count: Int, of app: AppID) {
-            self.appCounts.withLock { counts in
+            self.counts.withLock { counts in
                 let sum = counts[app, default: 0] + count
                 counts[app] = sum == 0 ? nil : sum
             }

@@ -18,8 +18,8 @@ private struct PendingReplay {
 /// Sends clients the items that precede their first new item: earlier messages to new viewers, missed items to clients
 /// that resume.
 ///
-/// These items are read from the feed cache or by the replay reader. New items are held back meanwhile, so that the
-/// client gets every item once and in order (I7, no lost or repeated item).
+/// These items are read from the feed cache or by the replay reader. Meanwhile new items are held back, so that the
+/// client gets every item once and in order (I7, docs/RULES.md).
 final class ShardReplay {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -62,7 +62,7 @@ final class ShardReplay {
     }
 
     /// Serves a client that resumes: sends exactly the items that the client missed, or replies that it must load a
-    /// snapshot (I7).
+    /// snapshot.
     func resume(_ point: ResumePoint, _ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
         var (point, join) = (point, join)
@@ -72,16 +72,16 @@ final class ShardReplay {
             point.position.epoch = join.epoch
             point.token = nil
             join.resume = point
-            // `join.outcome` has been `resumed` since presence granted the join; now it gets the new position. It is
-            // sent only if the items can be replayed; otherwise `refuse` sends another outcome.
-            if case .success(.resumed(let ticket, _, let replayed)) = join.outcome {
+            // `join.outcome`, the reply if the items can be replayed, gets the new position. It is always `resumed`,
+            // because presence, the machine that knows who is in a live, has granted the resume.
+            if case .success(.resumed(ticket: let ticket, position: _, replayed: let replayed)) = join.outcome {
                 join.outcome = .success(
                     result: .resumed(ticket: ticket, position: point.position, replayed: replayed))
             }
         }
-        // If the resume is refused, delivery continues after the last item that this gateway has read, or after the
-        // client's position if the gateway has read no item of the live. The client detects the gap by the numbers of
-        // the items. If the resume succeeds, `startReplay` sets `caughtUpTo` to the client's position.
+        // This value counts if the replay is refused: delivery then continues after the last item that this gateway has
+        // read, or after the client's position if the gateway has read no item of the live. The client detects the gap
+        // by the numbers of the items. For a replay, `startReplay` sets `caughtUpTo` to the client's position.
         let clientNumber = point.position.epoch == join.epoch ? point.position.number : 0
         client.caughtUpTo = self.latestToken(of: live, epoch: join.epoch)?.position.number ?? clientNumber
         guard point.position.epoch == join.epoch else { return self.refuse(.otherLive, join, live) }
@@ -92,7 +92,8 @@ final class ShardReplay {
         }
         switch self.gateway.feeds.planResume(live.key, after: token) {
         case .cache: self.startReplay(join, live)
-        // The client, which has received no item, lacks those after this number, and the cache has them.
+        // The client has joined the live, but received no item. The cache has the items that the client lacks: those
+        // after this number.
         case .cacheAfter(let number): self.startReplay(join.resuming(after: number), live)
         case .waitForFeed: self.waitForFeed(join, live)
         case .reader(let request): self.sendRequest(request, join, live, timeout: ReplayLimits.resumeTimeout)
@@ -101,7 +102,7 @@ final class ShardReplay {
     }
 
     /// Continues with the client that waits for this outcome of the replay reader.
-    func replayReceived(_ outcome: ReplayOutcome, _ reservation: ReplayReservation?) {
+    func replayReceived(_ outcome: ReplayOutcome, reservation: ReplayReservation?) {
         // Nobody waits any more if the request has timed out here, or if the client has left the live.
         guard let pending = self.awaitingReader.removeValue(forKey: outcome.id.number) else { return }
         self.complete(pending, outcome.answer, reservation)
@@ -122,14 +123,16 @@ final class ShardReplay {
             self.complete(pending, isPositionReached ? .found([]) : .refused(.gone), nil)
         }
         if self.awaitingReader.isEmpty { return }
-        // `late`: the reader has not answered in time.
+        // `late` means that the reader has not answered in time.
         for (number, pending) in self.awaitingReader where pending.deadline <= now {
             self.awaitingReader[number] = nil
             self.complete(pending, .refused(.late), nil)
         }
     }
 
-    /// Cancels the wait with this number, because its client has left the live; replies to a resume with an error.
+    /// Cancels the wait with this number, because its client has left the live.
+    ///
+    /// A resume gets an error as its reply; a join was answered before the wait began.
     func cancel(_ number: UInt64) {
         let removed = self.awaitingReader.removeValue(forKey: number) ?? self.awaitingFeed.removeValue(forKey: number)
         guard let pending = removed, pending.join.resume != nil, !pending.join.client.isDetached else { return }
@@ -151,8 +154,8 @@ final class ShardReplay {
         } catch {
             return self.complete(pending, .refused(.tooFrequent), nil)
         }
-        // `shard.now` is the clock's time at the beginning of the loop's turn. The reader's thread compares its
-        // deadline with the clock itself, so that deadline begins now.
+        // The reader's thread compares the deadline with the clock. `shard.now` is the time at which this turn of the
+        // loop began, so the reader gets a deadline from the clock's time now.
         if self.gateway.requestReplay(id, request, deadline: MonotonicClock.now + timeout) {
             self.awaitingReader[id.number] = pending
         } else {
@@ -180,8 +183,8 @@ final class ShardReplay {
         // A client that has disconnected or left the live gets nothing.
         guard !client.isDetached, client.live === live else { return }
         client.backlog?.replay = .finished
-        // A new viewer waited for earlier messages, not for a replay. The messages that the reader found are in the
-        // cache now.
+        // A new viewer has waited for earlier messages, not for a replay. The messages that the reader has found are in
+        // the cache now.
         if join.resume == nil { return self.sendLateInitialState(join, live) }
         switch answer {
         // Number 0 with a token: the client has joined the live, but has received no item.
@@ -197,8 +200,8 @@ final class ShardReplay {
         let client = join.client
         self.skipUncachedItems(client, live, epoch: join.epoch)
         var token = self.latestToken(of: live, epoch: join.epoch)
-        // The offset of this token belongs to the last item that was read, so an earlier position gets a token without
-        // an offset.
+        // The token's offset is that of the last item that was read. If the client's position is an earlier one, its
+        // offset is not known, and its token has none.
         if let latest = token, latest.position.number != client.caughtUpTo {
             token = FeedToken(FeedPosition(epoch: join.epoch, number: client.caughtUpTo))
         }
@@ -239,8 +242,8 @@ final class ShardReplay {
         guard let point = join.resume else { return }
         let client = join.client
         let lastReplayed = FeedPosition(epoch: join.epoch, number: items.last?.number ?? point.position.number)
-        // The cache must have all items after `lastReplayed`. If this gateway knows no item of the live, no item
-        // follows.
+        // The cache must have all items after `lastReplayed`. If this gateway has read no item of the live, there are
+        // none.
         let isFeedKnown = self.latestToken(of: live, epoch: join.epoch) != nil
         guard !isFeedKnown || self.gateway.feeds.hasAllItems(of: live.key, after: lastReplayed) else {
             return self.refuse(.gone, join, live)
@@ -278,7 +281,7 @@ final class ShardReplay {
         self.skipUncachedItems(client, live, epoch: join.epoch)
         let position = FeedPosition(epoch: join.epoch, number: client.caughtUpTo)
         // The outcome of a granted resume is always `resumed`.
-        if case .success(.resumed(let ticket, _, _)) = join.outcome {
+        if case .success(.resumed(ticket: let ticket, position: _, replayed: _)) = join.outcome {
             let result = CallResult.resumed(ticket: ticket, position: position, replayed: false)
             self.shard.send(.reply(id: join.call, .success(result: result)), to: client)
         }

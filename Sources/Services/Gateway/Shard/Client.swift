@@ -24,33 +24,33 @@ final class Client {
     var generation: UInt32 = 0
     /// Whether the shard has removed the client; its socket may not be closed yet.
     var isDetached = false
-    /// Whether the client is in the list of `ShardCalls` whose open calls are swept.
+    /// Whether `ShardCalls` has the client in its list of clients with open calls, which its sweep checks.
     var isInCallSweep = false
+    /// Whether `ShardWebhooks` has the client in its list of clients with pending calls, which its sweep checks.
+    var isInPendingSweep = false
     /// The sign-in state, which decides whether a later sign-in closes this connection; set at the login.
     var signIn = DeviceSignIn(connection: 0, endsOtherSessions: false)
     /// Whether the token sets the user's name, so that the user cannot change it.
     var hasFixedName = false
     /// Whether the token sets the user's avatar, so that the user cannot change it.
     var hasFixedAvatar = false
-    /// Whether the client is in the list of `ShardWebhooks` whose pending calls are swept.
-    var isInPendingSweep = false
-    /// The calls that are not forwarded yet because the app's backend has not decided about them or about an earlier
-    /// one, in the order in which they were received.
+    /// The calls that are not forwarded yet, because the app's backend has not decided about them or about an earlier
+    /// call; in the order in which they were received.
     var pendingCalls = PendingCalls<PendingCall, WebhookDecision>()
-    /// The calls that wait for an answer that several clients share: their ids, and since when they wait.
+    /// The calls that wait for the answer to a shared read (`SharedReads`): their ids, and since when they wait.
     var waitingReads: [(id: Int64, waitsSince: MonotonicTime)] = []
     /// The state of a client whose feed is held back; nil while new items are sent to the client immediately.
     var backlog: Backlog?
     /// The live whose feed is sent to the client.
     ///
-    /// It is set when the feed's partition is loaded; `core.live` is set earlier, when the join is granted.
+    /// It is set when the feed's partition is loaded; `core.live` is set earlier, when presence grants the join.
     var live: ShardLive?
     /// The client's index among the live's viewers.
     var indexInLive = 0
     /// The number of the last item that need not be sent to the client.
     ///
-    /// All items up to this number were sent, or precede the client's join. A flush that sends items to all viewers
-    /// does not change the number, which is set again when the client falls behind.
+    /// All items up to this number were sent, or precede the client's join. A flush does not change the number,
+    /// although it sends the client later items; the number is set again when the client falls behind.
     var caughtUpTo: Int64 = 0
     /// The next client in the linked list of the same user's clients on this shard (`ShardSessions`).
     var nextOfUser: Client?
@@ -60,27 +60,27 @@ final class Client {
     var isCounted = false
     /// The number of malformed frames that the client has sent.
     var badFrameCount: UInt8 = 0
-    /// Detects late retries.
+    /// Detects late retries: calls that were first sent longer ago than an idempotency window lasts.
     var retryAges = RetryAges()
 
-    /// The state of a reader whose feed is held back, because it is too slow or a replay must be sent first.
+    /// The state of a client whose feed is held back, because the client is too slow or must first get a replay.
     struct Backlog {
-        /// When the last items were sent to the reader.
+        /// When items were last sent to the client, or when the backlog began.
         var lastProgressAt: MonotonicTime
-        /// The number of items that the ledger counts as deferred for the reader.
+        /// The number of items that the `DeliveryLedger` counts as deferred for the client.
         var deferredCount: Int
         /// The replay that must be sent before the items in the cache.
         var replay = ReplayState.finished
     }
 
-    /// The progress of a reader's replay.
+    /// The progress of a client's replay.
     enum ReplayState {
-        /// No item is left to replay: the cache has all items that the reader lacks.
+        /// No item is left to replay: the cache has all items that the client lacks.
         case finished
-        /// The missed items are being read, or the feed is awaited; the number is the pending replay's key in
-        /// `ShardReplay`.
+        /// The missed items are being read, or this gateway has not read the feed up to the client's position yet.
+        /// `ShardReplay` has the pending replay under this number.
         case reading(UInt64)
-        /// These items must still be sent; the reservation accounts for their bytes.
+        /// These items must still be sent; the reservation, if any, accounts for their bytes.
         case items(ArraySlice<EncodedFeedItem>, ReplayReservation?)
     }
 
@@ -93,7 +93,7 @@ final class Client {
         self.clientSession = SessionID("")
     }
 
-    /// Returns whether a call with this id waits for an answer that several clients share.
+    /// Returns whether a call with this id waits for the answer to a shared read.
     func isWaitingRead(_ id: Int64) -> Bool { self.waitingReads.contains { $0.id == id } }
 
     /// The client's user within its app.

@@ -11,7 +11,7 @@ enum MailboxMessage: Sendable {
     case feed(LiveKey, epoch: Int64, [EncodedFeedItem])
     /// A feed partition was read up to its end; new items of its lives are posted from now on.
     case partitionLoaded(Int)
-    /// The outcome of a replay request, and the reservation of its bytes.
+    /// The outcome of a replay request, and the reservation that accounts for the bytes of its items.
     case replay(ReplayOutcome, ReplayReservation?)
     /// A machine's reply to a call.
     case reply(Reply)
@@ -19,9 +19,10 @@ enum MailboxMessage: Sendable {
     case notice(NoticeRing.Entry, frame: SharedBytes)
     /// A live's new viewer count.
     case count(LiveKey, LiveCount)
-    /// A live's record was removed; viewers who are still in the live missed its end.
+    /// The directory has removed a live's record; viewers who are still in the live have missed its end.
     case liveRemoved(LiveKey)
-    /// Presence lost this partition's state; the shard must assert its members (I5, presence recovers).
+    /// Presence, the machine that knows who is in a live, has lost this partition's state. The shard must assert its
+    /// members, that is, report all of them again (I5, docs/RULES.md).
     case assertMembers(partition: Int)
     /// Another connection has taken over the session from the connection with this generation.
     case sessionReplaced(SessionID, generation: UInt32)
@@ -29,9 +30,10 @@ enum MailboxMessage: Sendable {
     case recordLost(token: UInt64)
     /// An HTTP call for a machine.
     case request(HTTPCall)
-    /// The answer to a shared read, and this shard's calls that waited for it.
+    /// The answer to a shared read (one request to a service for the equal reads of several clients), and this shard's
+    /// calls that wait for the answer.
     case sharedAnswer(SharedAnswer, [WaitingRead])
-    /// The decision of an app's backend about a call of the session's connection with this generation.
+    /// The decision of an app's backend about a call of this session, on the connection with this generation.
     case webhookDecided(SessionID, generation: UInt32, call: Int64, WebhookDecision)
     /// The gateway shuts down.
     case drain
@@ -39,7 +41,7 @@ enum MailboxMessage: Sendable {
 
 /// An HTTP call that was checked and parsed; a shard forwards the call, and completes it with the reply.
 struct HTTPCall: Sendable {
-    /// The request's session name; the same for the same idempotency key and call.
+    /// The session of this call alone; a repeated request (same idempotency key and call) gets the same one.
     var session: SessionID
     /// The app on whose behalf the request is made.
     var app: AppID
@@ -59,6 +61,6 @@ struct SentRecord: Sendable {
     var record: TopicRecord
     var token: UInt64
     var method: String
-    /// The call's span; nil if it is not traced.
+    /// The call's tracing span; nil if the call is not traced.
     var span: CallSpan?
 }

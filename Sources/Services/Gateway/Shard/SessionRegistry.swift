@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import PlazaModel
 
-/// Maps each session to the shard that has its connection.
+/// Maps each session of this gateway to the shard that has the session's connection.
 ///
 /// The gateway uses it to route replies, and to find the connection that a new connection of the same session replaces.
 final class SessionRegistry: Sendable {
@@ -23,19 +23,24 @@ final class SessionRegistry: Sendable {
     /// The number of sessions.
     var count: Int { self.state.withLock { $0.locations.count } }
 
-    /// Registers a new connection of a session.
+    /// Registers a new connection of a session, and writes its sign-in notice.
+    ///
+    /// The notice makes the gateways close older connections of the session, or of the user in an app that allows one
+    /// device (`DeviceSignIn`). Of two notices, the one that is written last decides. So the notice is written under
+    /// the lock: otherwise an older connection's notice could come last, and close the newest connection.
     ///
     /// - Parameters:
     ///   - session: The session.
     ///   - shard: The shard of the connection.
-    ///   - publish: Writes the sign-in notice, by which other gateways close the session's connections, and returns
-    ///     whether the session may be claimed. It runs under the lock, so it must be short. Without the lock, the
-    ///     notice of an older connection could be written last, and close the newest connection.
+    ///   - writeNotice: Writes the sign-in notice if one is needed, and returns whether the session may be claimed. It
+    ///     must be short, because it runs under the lock.
     /// - Returns: The new connection's generation, and the location of the connection that it replaces, if any. Nil if
-    ///   `publish` returned false; nothing was changed then.
-    func claim(_ session: SessionID, shard: Int, publish: () -> Bool) -> (generation: UInt32, replaced: Location?)? {
+    ///   `writeNotice` has returned false; nothing is changed then.
+    func claim(
+        _ session: SessionID, shard: Int, writeNotice: () -> Bool
+    ) -> (generation: UInt32, replaced: Location?)? {
         self.state.withLock { state in
-            guard publish() else { return nil }
+            guard writeNotice() else { return nil }
             state.lastGeneration &+= 1
             let generation = state.lastGeneration
             let location = Location(shard: Int32(shard), generation: generation)
@@ -43,16 +48,17 @@ final class SessionRegistry: Sendable {
         }
     }
 
-    /// Runs `publish` under the lock if the session still belongs to the connection with this generation; no other
-    /// connection can replace that one meanwhile.
-    func publishIfCurrent(_ session: SessionID, generation: UInt32, publish: () -> Void) {
+    /// Writes a sign-in notice again, unless another connection has replaced the connection with this generation.
+    ///
+    /// `writeNotice` runs under the lock, so that no other connection can claim the session meanwhile.
+    func writeNoticeIfCurrent(_ session: SessionID, generation: UInt32, writeNotice: () -> Void) {
         self.state.withLock { state in
-            if state.locations[session]?.generation == generation { publish() }
+            if state.locations[session]?.generation == generation { writeNotice() }
         }
     }
 
     /// Removes a connection that has ended, unless another connection has replaced it.
-    func release(_ session: SessionID, generation: UInt32) {
+    func remove(_ session: SessionID, generation: UInt32) {
         self.state.withLock { state in
             if state.locations[session]?.generation == generation { state.locations[session] = nil }
         }

@@ -36,7 +36,7 @@ final class Shard {
     /// The listener; nil only until `init` has created it.
     private var server: WebSocketServer?
     private var timers: [LoopTimer] = []
-    /// The index of the first connection that the next call of `sweepConnections` checks.
+    /// The index of the first connection that the next call of `sweepConnections` will check.
     private var sweepIndex = 0
 
     /// The interval of `sweep`.
@@ -72,8 +72,8 @@ final class Shard {
     private static func configuration(_ settings: GatewaySettings) -> WebSocketConfiguration {
         var configuration = WebSocketConfiguration()
         configuration.maxMessageBytes = Limits.clientFrameBytes
-        // Feed items use at most `budget.bytes`, the delivery budget of a connection. As many bytes again, and 512 KiB,
-        // are for replies and notices.
+        // Feed items may use `budget.bytes`, the delivery budget of a connection. As many bytes again, and 512 KiB, are
+        // for replies and notices.
         configuration.maxPendingBytes = settings.budget.bytes * 2 + (512 << 10)
         configuration.maxQueuedBytes = settings.maxQueuedBytes / settings.shards
         configuration.outputTimeout = Duration(settings.slowReaderTimeout)
@@ -113,7 +113,7 @@ final class Shard {
             switch message {
             case .feed(let key, let epoch, let items): self.delivery.feedItemsReceived(key, epoch: epoch, items)
             case .partitionLoaded(let partition): self.joins.partitionLoaded(partition)
-            case .replay(let outcome, let reservation): self.replay.replayReceived(outcome, reservation)
+            case .replay(let outcome, let reservation): self.replay.replayReceived(outcome, reservation: reservation)
             case .reply(let reply): self.replyReceived(reply)
             case .notice(let entry, let frame): self.sessions.noticeReceived(entry, frame)
             case .count(let key, let count): self.delivery.countReceived(key, count)
@@ -147,9 +147,9 @@ final class Shard {
     /// the open calls for each record would block the loop for seconds. So one pass looks up all records.
     private func recordsLost(_ tokens: Set<UInt64>) {
         self.gateway.metrics.lostRecords.add(tokens.count)
-        // Tokens that do not belong to a connected client may belong to HTTP calls.
-        let httpTokens = self.calls.recordsLost(tokens)
-        if !httpTokens.isEmpty { self.httpCalls.recordsLost(httpTokens) }
+        // The tokens that belong to no connected client may belong to HTTP calls.
+        let otherTokens = self.calls.recordsLost(tokens)
+        if !otherTokens.isEmpty { self.httpCalls.recordsLost(otherTokens) }
     }
 
     /// Sends a frame to one client.
@@ -157,7 +157,8 @@ final class Shard {
         client.socket.sendText(Wire.encode(frame).span)
     }
 
-    /// Writes a record to the record sink; if the record is lost, the shard receives `recordLost` with `token`.
+    /// Writes a record to the record sink, which queues records for the broker; if the record is lost later, the shard
+    /// receives `recordLost` with `token`.
     ///
     /// - Throws: The reason why the sink rejected the record.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection) {
@@ -168,7 +169,7 @@ final class Shard {
     func disconnect(_ client: Client, _ code: DisconnectCode) {
         // If the connection has already ended because its client reads slowly, `webSocketClosed` counts the refusal.
         if code == .slowReader, client.socket.state == .open { self.gateway.metrics.refused(.outputOfConnection) }
-        // `signOff` tells presence that the client leaves its live. No heartbeat may follow.
+        // `signOff` reports to presence that the client leaves its live. After that, no heartbeat may report it again.
         let isSignedOff = code.endsMembership && self.lives.signOff(client)
         self.detach(client, sendsLastHeartbeat: !isSignedOff && code != .replaced)
         client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)
@@ -178,12 +179,12 @@ final class Shard {
     ///
     /// - Parameters:
     ///   - client: The client.
-    ///   - sendsLastHeartbeat: Whether the client is reported to presence once more. False if presence was informed
-    ///     already, or if the session continues on another connection.
+    ///   - sendsLastHeartbeat: Whether the client is reported once more to presence, the machine that knows who is in a
+    ///     live. False if presence was informed already, or if the session continues on another connection.
     func detach(_ client: Client, sendsLastHeartbeat: Bool) {
         if client.isDetached { return }
         client.isDetached = true
-        // `AdmissionControl` has counted the login, unless it has rejected the login.
+        // A client is not counted before its login, or if `AdmissionControl` has rejected the login.
         if client.isCounted { self.gateway.admission.removeLogin(client.userKey, role: client.role) }
         if let live = client.live {
             if sendsLastHeartbeat, let ticket = client.core.ticket { live.addDeparted(client, ticket) }
@@ -269,7 +270,7 @@ extension Shard: WebSocketDelegate {
 
     func webSocketWritable(_ connection: WebSocketConnection) {
         guard let client = connection.context as? Client, !client.isDetached, client.backlog != nil else { return }
-        // The client has a backlog: items that it missed while its socket took no more.
+        // The client lacks items that were held back while its socket took no more bytes.
         self.delivery.catchUp(client)
     }
 
@@ -279,7 +280,7 @@ extension Shard: WebSocketDelegate {
         case .slowReader: self.gateway.metrics.refused(.outputOfConnection)
         case .stalledReader: self.gateway.metrics.refused(.outputStalled)
         case .outputLimit: self.gateway.metrics.refused(.outputOfAll)
-        // In all other cases no limit has ended the connection, or another method has counted the refusal.
+        // In all other cases, no limit has ended the connection, or another method has counted the refusal.
         default: break
         }
         guard let client = connection.context as? Client else { return }

@@ -10,8 +10,8 @@ internal import WebSocket
 final class ShardDrain {
     private unowned let shard: Shard
     private(set) var isDraining = false
-    /// The number of shares of the connections that were closed so far; each sweep closes one share.
-    private var shareCount = 0
+    /// The number of steps so far: one at the beginning of the shutdown, and one at each sweep.
+    private var stepCount = 0
 
     init(_ shard: Shard) { self.shard = shard }
 
@@ -27,22 +27,25 @@ final class ShardDrain {
         self.closeShare()
     }
 
-    /// Closes the next share of connections, if the shutdown has begun; called at each sweep.
+    /// Closes the next share of the connections, if the shutdown has begun; called at each sweep.
     func continueIfDraining() {
         if self.isDraining { self.closeShare() }
     }
 
-    /// Closes a share of the open connections, so that the reconnects are spread over the first half of the drain time.
+    /// Performs one step: closes a share of the open connections, so that the clients' reconnects are spread over the
+    /// first half of the drain time.
     ///
     /// Stops the loop when all connections have closed, or when the drain time is over.
     private func closeShare() {
-        self.shareCount += 1
-        let maxShares = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepInterval.count))
+        self.stepCount += 1
+        // The number of steps in each half of the drain time.
+        let stepsPerHalf = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepInterval.count))
         let openConnections = self.shard.group.connections.filter { $0.state == .open }
-        // The number of connections to close now: an equal part for each share that is left, this one included.
+        // The open connections are divided equally among this step and the later ones of the first half. The last step
+        // of the first half closes all that are left.
         let closeCount =
-            self.shareCount >= maxShares
-            ? openConnections.count : openConnections.count / (maxShares - self.shareCount + 1)
+            self.stepCount >= stepsPerHalf
+            ? openConnections.count : openConnections.count / (stepsPerHalf - self.stepCount + 1)
         for connection in openConnections.prefix(closeCount) {
             if let client = connection.context as? Client {
                 self.shard.disconnect(client, .draining)
@@ -51,9 +54,9 @@ final class ShardDrain {
                     CloseCode(rawValue: DisconnectCode.draining.code), reason: DisconnectCode.draining.reason)
             }
         }
-        // The drain time has two halves of `maxShares` sweeps each. In the second half no share is left to close; the
-        // loop only waits for closing connections.
-        if self.shareCount >= 2 * maxShares - 1 || self.shard.group.count == 0 {
+        // In the second half, the loop only waits for connections to close. The first step was at the beginning of the
+        // drain time, so the loop stops one step earlier than `2 * stepsPerHalf`.
+        if self.stepCount >= 2 * stepsPerHalf - 1 || self.shard.group.count == 0 {
             self.shard.httpCalls.failAll()
             self.shard.loop.stop()
         }

@@ -5,7 +5,7 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Reports a shard's members to presence, the service that knows who is in which live.
+/// Reports a shard's members to presence, the machine that knows who is in a live.
 ///
 /// Sends heartbeats in small steps. Asserts the members of a partition, that is, reports all of them again, after
 /// presence has lost the partition's state.
@@ -41,8 +41,8 @@ final class ShardHeartbeats {
         while start < heartbeats.count {
             let end = min(heartbeats.count, start + HeartbeatPlan.maxMembersPerRecord)
             let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
-            // If the record sink, which queues records for the broker, rejects the record, nothing is repeated: further
-            // heartbeats follow long before the leases expire.
+            // A record that the record sink (which queues records for the broker) rejects is not written again: further
+            // heartbeats follow long before the members' leases expire.
             if (try? self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)) != nil {
                 self.shard.gateway.metrics.heartbeats.add(end - start)
             }
@@ -50,7 +50,9 @@ final class ShardHeartbeats {
         }
     }
 
-    /// Begins to assert the members of a partition's lives, after presence lost the partition's state.
+    /// Begins to assert the members of a partition's lives, after presence has lost the partition's state.
+    ///
+    /// Assertions of the partition that have not ended begin anew.
     func beginAsserting(_ partition: Int) {
         let partitions = self.shard.gateway.settings.partitions
         self.assertions.removeAll { PlazaTopic.partition(of: $0.live.key.text, among: partitions) == partition }
@@ -63,9 +65,9 @@ final class ShardHeartbeats {
 
     /// Asserts the next members.
     ///
-    /// There may be very many members, so each call writes a limited number of records. The shard's sweep calls again.
-    /// The members are taken from the end of the live's array. If a viewer leaves between two calls, other viewers move
-    /// only to lower indices, so none is skipped.
+    /// There may be very many members, so each call writes a limited number of records; the shard's sweep calls again.
+    /// The members are asserted from the end of the live's array to its beginning. If a viewer leaves between two
+    /// calls, other viewers move only to lower indices, so none is skipped.
     func continueAsserting() {
         var remainingRecords = Self.maxAssertionRecords
         let now = self.shard.now

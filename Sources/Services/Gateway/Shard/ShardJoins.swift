@@ -3,12 +3,12 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// A join or resume that presence, the service that knows who is in which live, has granted.
+/// A join or resume that presence, the machine that knows who is in a live, has granted.
 ///
 /// Its client becomes a viewer when the live's feed partition is loaded.
 struct PendingJoin {
     var client: Client
-    /// The number of the join's call in its session.
+    /// The number of the call in its session: of the join, the create that joins, or the login that resumes.
     var call: Int64
     var key: LiveKey
     var epoch: Int64
@@ -16,6 +16,7 @@ struct PendingJoin {
     var deadline: MonotonicTime
     /// The reply to the join; after a resume, it is sent only if the missed items can be replayed.
     var outcome: Outcome
+    /// The position from which the client resumes; nil for a join.
     var resume: ResumePoint?
 
     /// Returns the same resume for a client that has all items up to this number.
@@ -31,9 +32,9 @@ extension Outcome {
     /// any other outcome unchanged.
     func adding(_ token: FeedToken) -> Outcome {
         switch self {
-        case .success(.joined(let ticket, let epoch, let confirmed, _)):
+        case .success(.joined(ticket: let ticket, epoch: let epoch, confirmed: let confirmed, token: _)):
             return .success(result: .joined(ticket: ticket, epoch: epoch, confirmed: confirmed, token: token.text))
-        case .success(.live(let info, let epoch, let revision, var joined?)):
+        case .success(.live(info: let info, epoch: let epoch, revision: let revision, joined: var joined?)):
             joined.token = token.text
             return .success(result: .live(info: info, epoch: epoch, revision: revision, joined: joined))
         default: return self
@@ -53,10 +54,10 @@ final class ShardJoins {
     /// It is longer than `joinTimeout`, because a resume is refused without the partition, and its client must then
     /// load a snapshot.
     private static let resumeTimeout = Milliseconds.seconds(6)
-    /// The time since the call at which a resume no longer waits for its partition.
+    /// How long after its call a resume may still wait for its partition, even if presence was slow to grant it.
     ///
-    /// With the replay (`ReplayLimits.resumeTimeout`) it is below the 15 s after which clients give a call up, also if
-    /// presence has needed long to grant the resume.
+    /// A replay takes at most `ReplayLimits.resumeTimeout` (3 s) more. So the reply is sent before the 15 s after which
+    /// clients give up a call.
     private static let resumeDeadline = Milliseconds.seconds(11)
 
     init(_ shard: Shard) { self.shard = shard }
@@ -113,11 +114,13 @@ final class ShardJoins {
         for join in due { self.complete(join) }
     }
 
-    /// The outcome of a join or resume whose client has become a viewer by another join meanwhile.
+    /// Returns the outcome of a join or resume whose client has become a viewer by another join meanwhile.
     ///
-    /// The items that a resume has missed were not sent by that join.
+    /// The other join did not send the items that a resume has missed, so the outcome of a resume is that they are not
+    /// replayed.
     private func outcome(ofLate join: PendingJoin) -> Outcome {
-        guard join.resume != nil, case .success(.resumed(let ticket, _, _)) = join.outcome else { return join.outcome }
+        guard join.resume != nil, case .success(.resumed(ticket: let ticket, position: _, replayed: _)) = join.outcome
+        else { return join.outcome }
         self.shard.gateway.metrics.replayRefused(.late)
         let position = FeedPosition(epoch: join.epoch, number: join.client.caughtUpTo)
         return .success(result: .resumed(ticket: ticket, position: position, replayed: false))

@@ -64,8 +64,8 @@ final class ShardLive {
         guard client.live === self else { return }
         client.live = nil
         let last = self.viewers.count - 1
-        // The cursor says which viewers move, so that no index stays free and the current round of heartbeats skips
-        // none.
+        // The cursor decides which viewers move, so that the removed viewer's index is filled, and the current round of
+        // heartbeats skips no viewer.
         for (from, to) in self.heartbeatCursor.memberRemoved(at: client.indexInLive, last: last) {
             self.viewers[to] = self.viewers[from]
             self.viewers[to].indexInLive = to
@@ -107,8 +107,9 @@ final class ShardLive {
 
     /// Discards what is not sent yet, after the last viewer has left.
     ///
-    /// It also forgets the last item's number: a live without viewers ignores its items (`feedItemsReceived`). With the
-    /// old number, the first item after a viewer joins again would look as if items before it had been lost.
+    /// The last item's number is discarded, too, because a live without viewers ignores new items
+    /// (`feedItemsReceived`). With the old number, the first item after the next join would look as if the ignored
+    /// items had been lost.
     func clear() {
         self.bufferedItems = []
         self.flushAt = nil

@@ -49,19 +49,20 @@ final class ShardLives {
         if live.viewers.isEmpty { self.lastViewerLeft(live) }
     }
 
-    /// Removes a client from `live`, which has ended; does nothing if the client is not in it any more.
+    /// Removes a client from `live`, which has ended; does nothing if the client is no longer in the live.
     func removeAfterEnd(_ client: Client, from live: ShardLive) {
         if client.core.liveEnded(live.key.live) { self.remove(client, from: live) }
     }
 
-    /// Removes the remaining viewers of a live whose record was removed; they did not get its last item.
+    /// Removes the remaining viewers of a live whose record was removed; they have not got the live's last item.
     func removeViewers(ofRemoved key: LiveKey) {
         guard let live = self.byKey[key] else { return }
         for client in live.viewers { self.removeAfterEnd(client, from: live) }
     }
 
-    /// Reports to presence that a member's session has ended, so that the member leaves the live immediately and not
-    /// when the member's lease expires (R2.23).
+    /// Reports to presence, the machine that knows who is in a live, that a member's session has ended.
+    ///
+    /// So the member leaves the live immediately, and not when its lease expires (R2.23, docs/RULES.md).
     ///
     /// - Returns: False if the client is not in a live, or if the record could not be written.
     func signOff(_ client: Client) -> Bool {
@@ -106,7 +107,7 @@ final class ShardLives {
 
     /// Ends the subscription of a live without viewers.
     ///
-    /// A live with departed members is removed only after these were reported to presence.
+    /// A live with departed members is removed later, when the next heartbeats have reported these members to presence.
     private func lastViewerLeft(_ live: ShardLive) {
         live.clear()
         self.unsubscribeIfUnused(live.key)

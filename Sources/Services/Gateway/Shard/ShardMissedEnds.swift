@@ -7,10 +7,10 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// A resume that presence, the service that knows who is in which live, has rejected, because the live has ended.
+/// A resume into a live that has ended; presence, the machine that knows who is in a live, has rejected it.
 struct EndedResume {
     var client: Client
-    /// The number of the login call in its session.
+    /// The number of the login call, which resumes, in its session.
     var call: Int64
     var key: LiveKey
     /// The position from which the client resumes.
@@ -19,10 +19,10 @@ struct EndedResume {
     var rejection: Outcome
 }
 
-/// Sends clients the end of a live that ended while they were disconnected (I1, R15.15).
+/// Sends clients the end of a live that ended while they were disconnected (docs/RULES.md: I1, R15.15).
 ///
 /// The feed cache contains the live's last item, `liveEnded`, for a minute. Presence no longer knows who was banned
-/// from the live, so the client gets only this item and none of the earlier ones. After the minute the client gets the
+/// from the live, so a client gets only this item and none of the earlier ones. After the minute, a client gets the
 /// rejection, which names the reason of the end as long as the live's record exists (R15.19).
 final class ShardMissedEnds {
     private unowned let shard: Shard
@@ -39,8 +39,8 @@ final class ShardMissedEnds {
 
     /// Handles a resume into a live that presence does not know.
     ///
-    /// Presence processes a live's end before the fan-out writes the last item of the feed, and this gateway may not
-    /// have read that item yet. So the client waits for the last item, as long as for a replay.
+    /// Presence processes a live's end before the fan-out (the machine that writes the feeds) writes the last item, and
+    /// this gateway may not have read that item yet. So the client waits for the item, as long as for a replay.
     func resumeRejected(_ resume: EndedResume) {
         // Epoch 0 means that the client does not know its position, so the epoch of its live is unknown too.
         let epoch = resume.point.position.epoch
@@ -49,8 +49,8 @@ final class ShardMissedEnds {
             epoch == 0 || epoch == live.epoch
         else { return self.shard.send(.reply(id: resume.call, resume.rejection), to: resume.client) }
         self.pending.append((resume, self.shard.now + ReplayLimits.resumeTimeout))
-        // The subscription makes the partition be read. The sweeps look for the end in the cache, so it does not matter
-        // whether the partition is loaded already.
+        // The subscription makes this gateway read the partition. The sweeps look for the end in the cache, so it does
+        // not matter whether the partition is loaded already.
         _ = self.shard.lives.subscribe(resume.key)
         self.sweep(at: self.shard.now)
     }
@@ -93,7 +93,7 @@ final class ShardMissedEnds {
             return true
         }
         let position = FeedPosition(epoch: latest.epoch, number: end.number - 1)
-        // `replayed` tells the client whether the end is all that it missed.
+        // With `replayed` true, the client knows that it has missed only the end.
         let result = CallResult.resumed(
             ticket: resume.point.ticket, position: position, replayed: clientPosition == position)
         self.shard.send(.reply(id: resume.call, .success(result: result)), to: resume.client)

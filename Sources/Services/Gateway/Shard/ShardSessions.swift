@@ -35,7 +35,7 @@ final class ShardSessions {
     ///   - lastNotice: The id of the last notice that the client received; nil for a new session.
     ///   - expiry: When the token expires.
     /// - Throws: Only in an app that allows one device: `signedInElsewhere` if the user has signed in on another device
-    ///   meanwhile, or the error because the notice to the other devices could not be written.
+    ///   meanwhile; another error if the sign-in notice could not be written.
     func open(
         _ client: Client, isNamed: Bool, lastNotice: NoticeID?, expiry: MonotonicTime
     ) throws(ReplyError) {
@@ -61,12 +61,12 @@ final class ShardSessions {
         self.shard.disconnect(client, .replaced)
     }
 
-    /// Removes a client, which the shard has dropped, from both indices and from the gateway's session registry.
+    /// Removes a client that the shard detaches: from both indices and from the gateway's session registry.
     func remove(_ client: Client) {
         if self.bySession[client.session] === client { self.bySession[client.session] = nil }
         self.unlink(client)
         if client.core.isLoggedIn {
-            self.gateway.sessionRegistry.release(client.session, generation: client.generation)
+            self.gateway.sessionRegistry.remove(client.session, generation: client.generation)
         }
     }
 
@@ -93,8 +93,8 @@ final class ShardSessions {
 extension ShardSessions {
     /// Claims the session for this connection.
     ///
-    /// In an app that allows one device, this ends the user's other sessions. The sign-in fails if another device
-    /// signed in while this device was disconnected.
+    /// In an app that allows one device, the claim ends the user's other sessions. It fails if another device signed in
+    /// while this device was disconnected.
     ///
     /// - Returns: The location of the session's earlier connection to this gateway, if there is one.
     private func signIn(
@@ -129,21 +129,22 @@ extension ShardSessions {
     /// Writes the client's sign-in notice again.
     func repeatSignIn(_ client: Client) {
         // The record sink, which queues records for the broker, may reject the notice; a later sweep writes it again.
-        self.gateway.sessionRegistry.publishIfCurrent(client.session, generation: client.generation) {
+        self.gateway.sessionRegistry.writeNoticeIfCurrent(client.session, generation: client.generation) {
             _ = self.writeSignIn(client)
         }
     }
 
-    /// Writes the sign-in notice, which makes other gateways close the user's older connections.
+    /// Writes the sign-in notice, which makes the gateways close older connections of the session, or of the user in an
+    /// app that allows one device (`DeviceSignIn`).
     ///
     /// - Returns: The error that prevented the write; nil if the notice was written.
     private func writeSignIn(_ client: Client) -> ReplyError? {
-        // A sign-in does not belong to a live, so the notice has an empty live id.
         let content = client.signIn.makeNotice(for: client.session, at: self.shard.now)
+        // A sign-in does not belong to a live, so the notice has an empty live id.
         let notice = Notice(
             to: client.userKey, live: LiveID(""), at: Gateway.clientTime, content: content)
         do throws(ReplyError) {
-            // The sent record is needed only for calls, which are resent; `repeatSignIn` writes a lost notice again.
+            // The sent record is ignored: it is for calls, which are sent again. `repeatSignIn` repeats a lost notice.
             _ = try self.shard.calls.send(TopicRecord(.notice(notice)), "login")
             return nil
         } catch {
@@ -172,17 +173,16 @@ extension ShardSessions {
         }
     }
 
-    /// Sends a notice to one client; a kick also removes the client from the live (I6, a kick is final).
+    /// Sends a notice to one client; a kick also removes the client from the live (I6, docs/RULES.md).
     func deliver(_ entry: NoticeRing.Entry, _ frame: SharedBytes, to client: Client) {
-        if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
-            let isRemoved = client.core.kicked(from: entry.notice.live, lowestValidTicket: floor)
+        if case .kickedOut(let reason, _) = entry.notice.content, let lowestValidTicket = entry.notice.floor {
+            let isRemoved = client.core.kicked(from: entry.notice.live, lowestValidTicket: lowestValidTicket)
             // The notice is for the user's other devices; the device that stays in the live does not get it.
             if reason == .byLoggedOnOtherDevice, !isRemoved, client.core.membership != .outside { return }
             if isRemoved {
-                // `core` has left the live already; `client.live` is the shard's entry, which exists once the feed is
-                // loaded.
+                // `core` has left the live already. `client.live` is nil if the feed's partition is not loaded yet.
                 if let live = client.live { self.shard.lives.remove(client, from: live) }
-                // The client's joins that still wait for the feed fail.
+                // The client's joins that still wait for the partition fail.
                 let error = ReplyError(
                     .staleTicket, "you were removed from the live; join it again", reason: reason.rawValue)
                 for join in self.shard.joins.cancel(client) {

@@ -93,46 +93,50 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
         self.table.withLock { $0.removeLogin(user, role: role) }
     }
 
-    /// Checks the rate limit for a user's call, and counts the call `count` times: a ban, for example, once for each
-    /// user that it names.
+    /// Checks the rate limit for a user's call, and counts the call `count` times.
+    ///
+    /// A ban, for example, counts once for each user that it names.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: MeteredCall, of user: UserKey, counting count: Int = 1) throws(ReplyError) {
         let now = MonotonicClock.now
         guard let wait = self.table.withLock({ $0.admitCall(call, of: user, counting: count, at: now) }) else { return }
-        throw self.tooFrequent(call.reason, wait)
+        throw self.countRejection(call.reason, wait)
     }
 
-    /// Checks the rate limit for a user's reads, and counts a page of `live.list` as further reads; its first read was
-    /// counted already.
+    /// Checks the rate limit for a user's reads, and counts a large page of `live.list` as further reads.
+    ///
+    /// The page was counted as one read already, when its size was not known yet.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitPage(with entryCount: Int, of user: UserKey) throws(ReplyError) {
         let now = MonotonicClock.now
         guard let wait = self.table.withLock({ $0.admitPage(with: entryCount, of: user, at: now) }) else { return }
-        throw self.tooFrequent(.reads, wait)
+        throw self.countRejection(.reads, wait)
     }
 
-    /// Checks the rate limit that the servers of an app share for a call, and counts the call `count` times: a page of
-    /// `live.list`, for example, as 20 reads.
+    /// Checks the rate limit that the servers of an app share for a call, and counts the call `count` times.
+    ///
+    /// A page of `live.list`, for example, counts as 20 reads.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: ServerCall, ofServersOf app: AppID, counting count: Int = 1) throws(ReplyError) {
         let now = MonotonicClock.now
         let wait = self.table.withLock { $0.admitServerCall(call, of: app, counting: count, at: now) }
         guard let wait else { return }
-        throw self.tooFrequent(call.reason, wait)
+        throw self.countRejection(call.reason, wait)
     }
 
-    /// Checks the rate limit that an app's servers share, and counts a call again for each further user that it names;
-    /// for the first user it was counted already.
+    /// Checks the rate limit that an app's servers share, and counts a call again for each further user that it names.
+    ///
+    /// The call was counted for its first user already, when its users were not known yet.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitServerCall(naming userCount: Int, of app: AppID) throws(ReplyError) {
         let now = MonotonicClock.now
         let wait = self.table.withLock { $0.admitServerCall(naming: userCount, of: app, at: now) }
         guard let wait else { return }
-        throw self.tooFrequent(ServerCall.call.reason, wait)
+        throw self.countRejection(ServerCall.call.reason, wait)
     }
 
     /// Counts a call that is about to be forwarded to the services.
@@ -150,8 +154,8 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
         throw ReplyError(.overloaded, message, retryAfter: max(1, refusal.retryAfter.count))
     }
 
-    /// Adds a rejection to the metrics, and returns the error for the caller.
-    private func tooFrequent(_ reason: RefusalReason, _ wait: Milliseconds) -> ReplyError {
+    /// Counts a rejection in the metrics, and returns the error for the caller.
+    private func countRejection(_ reason: RefusalReason, _ wait: Milliseconds) -> ReplyError {
         self.metrics.refused(reason)
         return ReplyError(.tooFrequent, "too often; try again later", retryAfter: max(1, wait.count))
     }

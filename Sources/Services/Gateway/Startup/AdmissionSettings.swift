@@ -8,7 +8,7 @@ package import Settings
 package struct AdmissionSettings: Sendable {
     private let maxConnections: Int
     private let limits: AdmissionLimits
-    /// How many calls of one app are forwarded per second, if there are several apps and the setting is 0.
+    /// How many calls of one app a gateway forwards per second, if there are several apps and the setting is 0.
     private static let defaultCallsPerApp = 5000
     private let httpConnectionsPerAddress: Int
     private let pendingOutputMebibytes: Int
@@ -137,14 +137,15 @@ package struct AdmissionSettings: Sendable {
         settings.speaksProxyProtocol = self.speaksProxyProtocol
     }
 
-    /// Returns the largest number of connections, where a setting of 0 means as many as possible; rejects the setting
-    /// if the limit of open files is too low for it.
+    /// Returns the largest number of connections for the setting `requested`; 0 means as many as possible.
+    ///
+    /// If the limit of open files is too low, the setting is rejected.
     private static func connections(_ requested: Int, _ reader: inout SettingsReader, _ hardLimit: Int) -> Int {
         do throws(DescriptorLimit.Shortage) {
             return try DescriptorLimit.connections(requested: requested == 0 ? nil : requested, hardLimit: hardLimit)
         } catch {
             reader.reject("max-connections", value: requested == 0 ? nil : "\(requested)", remedy: error.remedy)
-            // The number does not matter: with a rejected setting the program does not start.
+            // The number does not matter, because a program with a rejected setting does not start.
             return 1
         }
     }

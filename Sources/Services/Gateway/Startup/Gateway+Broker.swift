@@ -2,21 +2,22 @@
 internal import Concurrency
 internal import GatewayCore
 
-/// The gateway's circuit breaker for the broker (`BrokerHealth`): reports events to it, and starts the probe, which
-/// asks an unreachable broker until it answers.
+/// Reports events to the gateway's circuit breaker for the broker (`BrokerHealth`), and starts the probe, which sends
+/// requests to an unreachable broker until the broker answers.
 extension Gateway {
-    /// Whether the broker delivers, as far as is known.
+    /// Whether the broker takes the gateway's records, as far as is known.
     var isBrokerHealthy: Bool { self.brokerHealth.withLock { $0.isHealthy } }
 
     /// Sets the probe for an unreachable broker.
     ///
-    /// Without a probe, the circuit breaker closes only when a record is delivered.
+    /// Without a probe, an open circuit breaker closes only when a record is delivered.
     package func attach(_ probe: BrokerProbe) { self.brokerProbe.withLock { $0 = probe } }
 
     /// Returns whether a call may be forwarded now, and starts the probe if the circuit breaker has just opened.
     func admitBrokerCall() -> Bool {
         let now = MonotonicClock.now
-        // `admitCall` may open the circuit breaker, so it is called before `beginProbing`.
+        // `admitCall` may open the circuit breaker, so it is called before `beginProbing`, which returns whether the
+        // probe must be started.
         let (isAdmitted, mustProbe) = self.brokerHealth.withLock { ($0.admitCall(at: now), $0.beginProbing()) }
         if mustProbe { self.startProbe() }
         return isAdmitted

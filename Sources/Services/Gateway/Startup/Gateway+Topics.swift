@@ -32,7 +32,7 @@ extension Gateway {
         }
     }
 
-    /// Removes a live's record, and lets the shards remove the viewers who are still in the live.
+    /// Removes a live's record, and makes the shards remove the viewers who are still in the live.
     package func liveRemoved(_ key: LiveKey) {
         self.change { model in
             model.removeLive(key)
@@ -50,7 +50,7 @@ extension Gateway {
         }
     }
 
-    /// Removes a viewer count's record.
+    /// Removes a live's viewer count.
     package func countRemoved(_ key: LiveKey) {
         self.change { model in
             model.removeCount(key)
@@ -58,8 +58,8 @@ extension Gateway {
         }
     }
 
-    /// Makes the shards assert their members, that is, report all of them again, if presence has lost the partition's
-    /// state (I5, presence recovers).
+    /// Makes the shards assert their members, that is, report all of them again, if presence (the machine that knows
+    /// who is in a live) has lost the partition's state (I5, docs/RULES.md).
     package func received(_ record: PresenceEpochRecord) {
         if self.storePresenceEpoch(record) { self.postToAll(.assertMembers(partition: record.partition)) }
     }
@@ -72,7 +72,7 @@ extension Gateway {
     /// Adds a notice, and posts it to all shards unless it was added before.
     package func received(_ notice: Notice, partition: Int, offset: Int64) {
         let id = NoticeID(partition: partition, offset: offset)
-        // Clients get no frame of a notice between gateways, such as a sign-in.
+        // A notice between gateways, such as a sign-in, is not sent to clients, so it needs no frame.
         let json = notice.content.isForClients ? Wire.encode(ServerFrame.notice(id: id.text, notice)) : []
         let entry = NoticeRing.Entry(id: id, notice: notice, json: json)
         // Before the tables are filled, the gateway has no clients. A stopping gateway still delivers notices, because
@@ -84,7 +84,7 @@ extension Gateway {
     /// Routes the buffered replies whose deadline has passed.
     ///
     /// - Returns: When to call again; nil if no reply is buffered.
-    @discardableResult package func releaseReplies() -> MonotonicTime? {
+    @discardableResult package func routeOverdueReplies() -> MonotonicTime? {
         for reply in self.tables.removeOverdueReplies(at: MonotonicClock.now) { self.route(reply) }
         return self.tables.nextReplyDeadline
     }

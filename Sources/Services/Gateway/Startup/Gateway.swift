@@ -17,9 +17,9 @@ package enum GatewayError: Error, Sendable {
 /// A gateway without its Kafka clients: shards (event loops with their connections), tables (the read model in memory)
 /// and calls.
 ///
-/// The threads that read topics pass records to the `received` methods. The gateway's own records, such as calls, are
-/// written to the sink. The gateway authenticates clients, forwards calls and delivers feeds; it makes no decision
-/// about a live.
+/// The threads that read topics pass records to the `received` methods. Records that the gateway makes, such as those
+/// of calls, are written to the sink. The gateway authenticates clients, forwards calls and delivers feeds; it makes no
+/// decision about a live.
 package final class Gateway: Sendable {
     /// The gateway's settings.
     package let settings: GatewaySettings
@@ -30,7 +30,7 @@ package final class Gateway: Sendable {
     let tokens: VerifiedTokens
     let tables: Tables
     let sessionRegistry = SessionRegistry()
-    /// The calls that share an answer: the gateway requests it once, and all of them wait for it.
+    /// The calls that wait for answers that several of them share; the gateway sends one request for each such answer.
     let sharedReads: Locked<SharedReads<WaitingRead>>
     /// The caches of the feeds that this gateway reads, and the shards that are subscribed to each live's feed.
     package let feeds: FeedHub
@@ -44,7 +44,7 @@ package final class Gateway: Sendable {
     private let replaySource = Locked<(any ReplaySource)?>(nil)
     /// The circuit breaker for calls to the broker.
     let brokerHealth = Locked(BrokerHealth())
-    /// Tests an unreachable broker until it answers; nil if none was attached.
+    /// Sends requests to an unreachable broker until the broker answers; nil if no probe was attached.
     let brokerProbe = Locked<BrokerProbe?>(nil)
     private let state = Locked(State())
 
@@ -106,7 +106,7 @@ package final class Gateway: Sendable {
     package var isReady: Bool { self.state.withLock { $0.areTablesFilled && !$0.isStopping } }
 
     /// Returns the numbers of the shards whose loop has recorded no turn within the last 10 s; a healthy shard records
-    /// ten a second (`Shard.sweep`).
+    /// ten turns a second (`Shard.sweep`).
     func hungShards(at now: MonotonicTime) -> [Int] {
         self.shardTurns.indices.filter { now - self.shardTurns[$0].lastTurnAt >= .seconds(10) }
     }
@@ -226,7 +226,7 @@ package final class Gateway: Sendable {
     ///   - outcomes: The requests with their answers.
     ///   - reservation: The memory that the items of all these outcomes occupy; it counts towards
     ///     `ReplayLimits.maxUnsentBytes` until the last reference to the reservation is gone.
-    package func replayReceived(_ outcomes: [ReplayOutcome], _ reservation: ReplayReservation?) {
+    package func replayReceived(_ outcomes: [ReplayOutcome], reservation: ReplayReservation?) {
         self.feeds.addReplayed(outcomes)
         for outcome in outcomes { self.post(outcome.id.shard, [.replay(outcome, reservation)]) }
     }
@@ -285,8 +285,9 @@ extension Gateway {
 
     /// Stores a presence epoch, and returns whether the partition's members must be asserted, that is, reported again.
     ///
-    /// A new epoch means that presence has lost the partition's leases. While the tables are being filled, the gateway
-    /// has no clients, so it has no members to assert; a stopping gateway asserts none either.
+    /// A new epoch means that presence, the machine that knows who is in a live, has lost this knowledge for the
+    /// partition. The result is false while the tables are being filled, because the gateway has no clients yet, and
+    /// while the gateway stops.
     func storePresenceEpoch(_ record: PresenceEpochRecord) -> Bool {
         self.state.withLock { state in
             let previousEpoch = state.presenceEpochs.updateValue(record.epoch, forKey: record.partition)
@@ -328,8 +329,8 @@ extension Gateway {
                 MetricNames.Gateway.shardTurnAge, help: "How long ago the loop of a shard turned; 0 before it runs.",
                 labels: ["shard": "\(index)"]
             ) { [weak self] in
-                // Exported from when the first shard listens until the gateway begins to stop. Before that, shards may
-                // not have started; after it, their loops end one after another.
+                // The age is 0 before the gateway listens, because shards may not have started, and after it has begun
+                // to stop, because the shards' loops end one after another.
                 guard let self, self.port != 0, self.isReady else { return 0 }
                 let milliseconds = max(0, (MonotonicClock.now - clock.lastTurnAt).count)
                 // The metric is in seconds.

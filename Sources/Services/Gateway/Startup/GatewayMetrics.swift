@@ -10,7 +10,7 @@ internal import PlazaModel
 /// The help texts in `init` say what each metric counts.
 final class GatewayMetrics: Sendable {
     let members: Gauge
-    // The metrics of the delivery ledger; `DeliveryLedger` explains what they count.
+    // These metrics, up to `deferredItems`, are those of the `DeliveryLedger`, which explains what they count.
     let dueItems: Counter
     let deliveredItems: Counter
     let disconnectedItems: Counter
@@ -29,11 +29,11 @@ final class GatewayMetrics: Sendable {
     let sharedReads: Counter
     let sharedReadRequests: Counter
     private let registry: MetricsRegistry
-    /// The counters of calls and the timings from call to reply; both are created with the first call of their key.
+    /// The counters of calls and the timings from call to reply; both are created at the first call with their key.
     private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
     /// The counters and timings of HTTP requests by status.
     ///
-    /// Clients cannot choose a status, so there are few statuses.
+    /// Clients cannot choose a status, so there are few entries.
     private let requests = Locked<[Int: (Counter, Timing)]>([:])
     /// The counters of ended connections by close code.
     private let closes: [UInt16: Counter]
@@ -114,7 +114,8 @@ final class GatewayMetrics: Sendable {
                 self.registry.counter(
                     MetricNames.Gateway.calls, help: "Calls, by method and outcome.",
                     labels: ["method": family, "result": result]),
-                // The timing has no label `result`: for each result of a family, the registry returns the same timing.
+                // The timing has no label `result`, so the registry returns the same timing for all results of a
+                // family.
                 self.registry.timing(
                     MetricNames.Gateway.call, help: "Time from call to reply.", labels: ["method": family])
             )
@@ -147,8 +148,8 @@ final class GatewayMetrics: Sendable {
 
     /// Records the close code of a connection that has ended.
     ///
-    /// A client may send any code. Unknown codes, and application codes (3000 and above) that a client sent, share one
-    /// label.
+    /// A client may send any code. So unknown codes, and application codes (3000 and above) that a client has sent,
+    /// share one label.
     func connectionClosed(_ code: UInt16, byPeer isByPeer: Bool) {
         let isApplicationCodeOfClient = isByPeer && code >= 3000
         let ownCounter = isApplicationCodeOfClient ? nil : self.closes[code]

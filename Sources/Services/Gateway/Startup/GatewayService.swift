@@ -36,11 +36,12 @@ package final class GatewayService: ServiceComponent {
         var server: WebServer?
     }
 
-    /// How long filling the tables may take while Kafka answers; after that the tables count as stalled, so that a new
-    /// process is started.
+    /// How long filling the tables may take while Kafka answers.
+    ///
+    /// After this time the tables count as stalled, so that the process is restarted.
     private static let maxFillTime = Milliseconds.seconds(600)
 
-    /// How often the producer of the inboxes is checked for a fatal error.
+    /// How often the producer that writes to the inboxes is checked for a fatal error.
     private static let writerCheckInterval: Duration = .seconds(1)
 
     /// Creates a gateway that is not running yet.
@@ -103,7 +104,7 @@ package final class GatewayService: ServiceComponent {
             state.batchingWriter = batchingWriter
         }
         self.gateway.onTablesFilled { [state, turns] in
-            // From now on `hungLoops` expects turns, so the filling counts as the first one.
+            // `hungLoops` expects turns from now on, so the end of the filling counts as the first turn.
             turns.recordTurn()
             state.update { $0.areTablesFilled = true }
         }
@@ -127,8 +128,8 @@ package final class GatewayService: ServiceComponent {
             writer.close(timeout: .milliseconds(200))
         }
         try writer.warmUp()
-        // With empty tables, the gateway would reply that its clients' lives do not exist. So it listens only after the
-        // tables are filled. The wait ends when the closure returns a value other than nil.
+        // With empty tables, the gateway would reply that lives do not exist. So it listens only after the tables are
+        // filled. The wait ends when the closure returns a value other than nil.
         self.state.wait { $0.areTablesFilled || $0.isStopping ? () : nil }
         if self.state.current.isStopping { return }
         try self.gateway.start(sink: batchingWriter, source: self.feedReader, replaySource: self.replayReader)
@@ -145,8 +146,8 @@ package final class GatewayService: ServiceComponent {
         }
         self.log.info(
             "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(server.port))])
-        // A producer with a fatal error rejects every call. So the process must end; its supervisor then starts a new
-        // process.
+        // With a fatal error, the producer rejects every record. So the process ends, and its supervisor starts a new
+        // one.
         while self.state.wait(timeout: Self.writerCheckInterval, for: { $0.isStopping ? () : nil }) == nil {
             if let error = writer.fatalError { throw error }
             self.turns.recordTurn()

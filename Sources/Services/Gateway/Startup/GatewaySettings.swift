@@ -21,8 +21,8 @@ package struct GatewaySettings: Sendable {
     package var partitions: Int
     /// The presence lease: how long a silent client counts as present.
     package var lease: Milliseconds
-    /// The longest time that a stop takes: the connections are closed gradually in its first half, and have its second
-    /// half to end.
+    /// The longest time that a stop takes: in its first half, connections are closed gradually; in its second half,
+    /// they may end.
     package var drain: Milliseconds
     /// The policies of each app.
     ///
@@ -30,7 +30,8 @@ package struct GatewaySettings: Sendable {
     package var policies = Policies()
     /// The largest number of WebSockets of the process; further ones get status 503.
     package var maxConnections = 100_000
-    /// How many bytes may be pending for one viewer's connection; the more are pending, the fewer items it gets.
+    /// How many bytes may be pending for one viewer's connection; the more bytes are pending, the fewer classes of
+    /// items it gets.
     package var budget = DeliveryBudget()
     /// The largest size of the output that all WebSockets together have queued for slow clients: 256 MiB.
     package var maxQueuedBytes = 256 << 20
@@ -40,7 +41,7 @@ package struct GatewaySettings: Sendable {
     package var sendBufferBytes: Int32 = 0
     /// The limits of one address, user, connection or app.
     package var admission = AdmissionLimits()
-    /// Whether several apps use the gateway; then none gets more than half of what they share.
+    /// Whether several apps use the gateway; then no app gets more than half of what the apps share.
     package var hasSeveralApps = false
     /// Whether trusted proxies send a PROXY header at the start of each WebSocket connection.
     package var speaksProxyProtocol = false

@@ -5,8 +5,8 @@ package import GatewayCore
 
 /// Finds and reads the files of the browser pages.
 ///
-/// The programs do not contain the files, which are in a folder next to them. So a page can be changed without a build,
-/// and an operator can serve other pages.
+/// The files are in a folder next to the programs, and not in the programs themselves. So a page can be changed without
+/// a build, and an operator can serve other pages.
 package enum PagesFolder {
     /// The reason why the pages cannot be served.
     package struct Problem: Error, Equatable {

@@ -31,15 +31,15 @@ package struct PagesOptions: Sendable {
         let pages = reader.string(
             "pages", default: "off", placeholder: "off|on|auto|DIR",
             help: "Serve the browser pages at /: from beside the program (auto: if they are there), or from a folder.")
-        self.site = Self.site(pages, &reader, program)
+        self.site = Self.readSite(pages, &reader, program)
         self.lacksPages = pages == "auto" && self.site == nil
-        self.webSockets = Self.addresses(
+        self.webSockets = Self.readOrigins(
             "web-sockets", schemes: ["ws", "wss"], &reader,
             "Addresses of the gateways for the pages, such as wss://live.example.org; none: this gateway's own port.")
-        self.imageOrigins = Self.addresses(
+        self.imageOrigins = Self.readOrigins(
             "image-origins", schemes: ["https"], &reader, "Origins whose images the pages show, besides their own.")
         self.origins = WebOrigins(
-            Self.addresses(
+            Self.readOrigins(
                 "origins", schemes: ["http", "https"], &reader,
                 "Origins of web pages that may open WebSockets, besides those of the same host; none: all."))
         let app = reader.optionalString(
@@ -69,8 +69,8 @@ package struct PagesOptions: Sendable {
             site: site, webSockets: self.webSockets, imageOrigins: self.imageOrigins, demoTokens: tokens)
     }
 
-    /// Reads the pages; nil if they are off or there are none.
-    private static func site(_ value: String, _ reader: inout SettingsReader, _ program: String) -> StaticSite? {
+    /// Reads the files of the pages for the setting `value`; nil if the pages are off, or if there are none.
+    private static func readSite(_ value: String, _ reader: inout SettingsReader, _ program: String) -> StaticSite? {
         if value == "off" { return nil }
         let folder = value == "on" || value == "auto" ? PagesFolder.find(program: program) : value
         guard let folder else {
@@ -87,8 +87,8 @@ package struct PagesOptions: Sendable {
         }
     }
 
-    /// Reads a list of origins with one of the schemes.
-    private static func addresses(
+    /// Reads the setting `name`: a list of origins with one of the schemes.
+    private static func readOrigins(
         _ name: String, schemes: [String], _ reader: inout SettingsReader, _ help: String
     ) -> [String] {
         let texts = reader.list(name, placeholder: "ORIGIN,…", help: help)

@@ -42,7 +42,7 @@ extension FakeCluster: ReplaySource {
             }
             return (outcomes, scanCount)
         }
-        self.gateway.replayReceived(outcomes, nil)
+        self.gateway.replayReceived(outcomes, reservation: nil)
         return scanCount
     }
 

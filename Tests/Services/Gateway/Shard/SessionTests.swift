@@ -150,9 +150,9 @@ import Testing
         #expect(registry.shard(of: "s-1") == order.last, "a failed claim replaces no connection")
         // The 200 connections have the generations 1 to 200, so only generation 200 is current.
         var noticeCount = 0
-        registry.publishIfCurrent("s-1", generation: 199) { noticeCount += 1 }
+        registry.writeNoticeIfCurrent("s-1", generation: 199) { noticeCount += 1 }
         #expect(noticeCount == 0, "a replaced connection writes no notice")
-        registry.publishIfCurrent("s-1", generation: 200) { noticeCount += 1 }
+        registry.writeNoticeIfCurrent("s-1", generation: 200) { noticeCount += 1 }
         #expect(noticeCount == 1, "the current connection writes its notice")
     }
 }
