@@ -33,10 +33,13 @@ package struct ClientHandshake: Equatable, Sendable {
     /// - Throws: `HandshakeFailure` when the response does not open the WebSocket.
     package func check(_ head: HandshakeHead) throws(HandshakeFailure) -> String? {
         let parts = head.startLine.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[0] == "HTTP/1.1", let status = Int(parts[1]) else { throw .malformed }
+        guard parts.count >= 2, parts[0] == "HTTP/1.1", let status = Self.decimal(parts[1]),
+            parts[1].utf8.count == 3
+        else { throw .malformed }
         if status != 101 {
-            throw .refused(
-                status: status, retryAfter: head.values("retry-after").first.flatMap { Int($0) }.map { .seconds($0) })
+            // The field may also contain a date, which this client ignores.
+            let retrySeconds = head.values("retry-after").first.flatMap { Self.decimal($0) }
+            throw .refused(status: status, retryAfter: retrySeconds.map { .seconds($0) })
         }
         guard head.hasToken("websocket", in: "upgrade"), head.hasToken("upgrade", in: "connection"),
             head.values("sec-websocket-accept") == [AcceptKey.acceptValue(for: self.key)]
@@ -48,6 +51,12 @@ package struct ClientHandshake: Equatable, Sendable {
             chosenSubprotocols.allSatisfy({ self.target.subprotocols.contains($0) })
         else { throw .choseUnoffered }
         return chosenSubprotocols.first
+    }
+
+    /// The value of a number in decimal digits; nil for any other text, such as a number with a sign.
+    private static func decimal(_ text: some StringProtocol) -> Int? {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        return text.utf8.allSatisfy { digits.contains($0) } ? Int(text) : nil
     }
 }
 

@@ -188,6 +188,12 @@ import WebSocket
             (["HTTP/1.1 503 No", "Retry-After: 9"], .refused(status: 503, retryAfter: .seconds(9))),
             (["HTTP/1.1 200 OK"], .refused(status: 200, retryAfter: nil)),
             (["HTTP/2 101 x"], .malformed), (["HTTP/1.1"], .malformed), (["HTTP/1.1 abc"], .malformed),
+            // A status has exactly three digits; these lines would open the WebSocket if they were read as 101.
+            (["HTTP/1.1 +101 x"] + validLines.dropFirst(), .malformed),
+            (["HTTP/1.1 0101 x"] + validLines.dropFirst(), .malformed),
+            // Only a number of seconds without a sign is a time to wait.
+            (["HTTP/1.1 503 No", "Retry-After: -9"], .refused(status: 503, retryAfter: nil)),
+            (["HTTP/1.1 503 No", "Retry-After: +9"], .refused(status: 503, retryAfter: nil)),
             // One of the three fields after the status line is missing.
             ([validLines[0], validLines[2], validLines[3]], .notWebSocket),
             ([validLines[0], validLines[1], validLines[3]], .notWebSocket),
