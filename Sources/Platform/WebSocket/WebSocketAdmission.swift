@@ -5,17 +5,20 @@ package import ClientAddress
 ///
 /// Several servers on different threads may share one admission. Its methods must return quickly.
 package protocol WebSocketAdmission: AnyObject, Sendable {
-    /// Decides about a client that has connected, or whose address a trusted proxy has stated.
+    /// Admits a connection, and counts it for its client's address until `connectionEnded`.
     ///
-    /// - Returns: nil if it is admitted; it is then counted until `connectionEnded`. Otherwise the rejection to send.
-    func admitConnection(from address: IPAddress) -> HandshakeRejection?
-    /// Decides about a handshake of an admitted client: a request that was received, whatever it has in it, or a
-    /// connection that has ended before its request was complete.
+    /// Called when a client has connected, or when a trusted proxy has reported the client's address.
     ///
-    /// - Returns: The rejection to send; nil if the request may be handled.
-    func admitHandshake(from address: IPAddress) -> HandshakeRejection?
-    /// Called when an admitted client's connection has ended.
+    /// - Throws: The rejection to send if the client has too many connections; the connection is then not counted.
+    func admitConnection(from address: IPAddress) throws(HandshakeRejection)
+    /// Counts a handshake of an admitted connection, and checks the rate of handshakes.
+    ///
+    /// Called when a request was received, valid or not, and when the connection has ended before that.
+    ///
+    /// - Throws: The rejection to send if the client has made too many handshakes.
+    func admitHandshake(from address: IPAddress) throws(HandshakeRejection)
+    /// Called when an admitted connection has ended.
     func connectionEnded(from address: IPAddress)
-    /// Called when the connection of a trusted proxy does not begin with a PROXY header.
-    func proxyHeaderMissing()
+    /// Called when the connection of a trusted proxy does not begin with a valid PROXY header.
+    func proxyHeaderInvalid()
 }

@@ -6,8 +6,8 @@ internal import EventLoop
 extension WebSocketConnection {
     /// Reads the PROXY header of a trusted proxy, if one is expected.
     ///
-    /// - Returns: The index of the client's first byte in `bytes`; nil while the PROXY header is incomplete, or when
-    ///   the connection was ended.
+    /// - Returns: The index of the client's first byte in `bytes`; nil while the PROXY header is incomplete, and
+    ///   when the connection ends because the header is invalid or its client is rejected.
     func readProxyHeader(_ bytes: Span<UInt8>, _ handshake: PendingHandshake) -> Int? {
         guard handshake.proxyHeaderReader != nil else { return 0 }
         do throws(ProxyHeaderError) {
@@ -18,39 +18,48 @@ extension WebSocketConnection {
             }
             return header.usedBytes
         } catch {
-            handshake.server?.admission?.proxyHeaderMissing()
+            handshake.server?.admission?.proxyHeaderInvalid()
             handshake.server?.rejectionCount += 1
             self.stream?.abort()
             return nil
         }
     }
 
-    /// As a server: counts a connection of a client whose address is now known, or rejects it if the client has too
-    /// many connections.
+    /// As a server: records the address of the client, which is now known, and asks the server's admission whether the
+    /// client may have this connection; rejects the connection if not.
     ///
-    /// - Returns: Whether the client is admitted.
+    /// - Returns: Whether the connection is admitted.
     @discardableResult func admitClient(_ address: IPAddress, _ server: WebSocketServer) -> Bool {
         self.clientAddress = address
         guard let admission = server.admission else { return true }
-        guard let rejection = admission.admitConnection(from: address) else {
+        do throws(HandshakeRejection) {
+            try admission.admitConnection(from: address)
             self.admission = admission
             return true
+        } catch {
+            self.rejectConnection(error, server)
+            return false
         }
-        // Only `maxRejectedConnections` rejected connections wait for their response at the same time; another rejected
-        // connection gets no response.
+    }
+
+    /// Ends a connection that the admission has rejected, with a response if few such connections are open.
+    ///
+    /// A rejected connection stays open until its response is sent. Without a limit, one client could keep any number
+    /// of rejected connections open.
+    private func rejectConnection(_ rejection: HandshakeRejection, _ server: WebSocketServer) {
         if self.group.rejectedCount >= WebSocketServer.maxRejectedConnections {
             server.rejectionCount += 1
             self.handshake = nil
             self.stream?.abort()
-            return false
+            return
         }
         self.group.rejectedCount += 1
         self.isRejected = true
         self.reject(rejection)
-        return false
     }
 
-    /// Called when the connection was removed from its group: the admission and the group no longer count it.
+    /// Called when the connection was removed from its group: from now on neither the admission nor
+    /// `rejectedCount` counts it.
     func removedFromGroup() {
         if let admission = self.admission, let clientAddress = self.clientAddress {
             self.admission = nil

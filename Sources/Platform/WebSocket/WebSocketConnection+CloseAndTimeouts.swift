@@ -67,9 +67,9 @@ extension WebSocketConnection {
     /// Notifies the delegate of the end, only once; `defaultCause` is used when no other cause was recorded.
     private func notifyClosed(defaultCause: WebSocketClosure.Cause) {
         if self.state == .ended { return }
-        // The connection has ended before its handshake was complete. A connection beyond its address's limit has no
-        // `admission`.
-        if self.admission != nil, let handshake = self.handshake { self.countHandshake(handshake) }
+        // A handshake that the client has not completed counts, too. The connection has ended, so a rejection of the
+        // handshake is not sent. A connection that the admission has rejected has no `admission`, and is not counted.
+        if self.admission != nil, let handshake = self.handshake { try? self.countHandshake(handshake) }
         self.state = .ended
         self.handshake = nil
         let closure = self.closure ?? WebSocketClosure(code: .abnormal, reason: "", cause: defaultCause)

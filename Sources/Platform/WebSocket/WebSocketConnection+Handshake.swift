@@ -18,12 +18,18 @@ extension WebSocketConnection {
         } catch {
             switch self.role {
             case .client: self.failHandshake(.malformed)
-            case .server:
-                let refusal = self.countHandshake(handshake)
-                self.reject(refusal ?? (error == .tooLarge ? .headTooLarge : .malformed(.http)))
+            case .server: self.rejectHead(error, handshake)
             }
             return nil
         }
+    }
+
+    /// As a server: rejects a handshake whose head is not valid HTTP; it counts as a handshake, too.
+    private func rejectHead(_ headError: HandshakeHeadError, _ handshake: PendingHandshake) {
+        do throws(HandshakeRejection) {
+            try self.countHandshake(handshake)
+            self.reject(headError == .tooLarge ? .headTooLarge : .malformed(.http))
+        } catch { self.reject(error) }
     }
 
     /// As a server: handles the client's request; opens the WebSocket or rejects the handshake.
@@ -41,8 +47,8 @@ extension WebSocketConnection {
             if client != proxy, !self.admitClient(client, server) { return false }
         }
         do throws(HandshakeRejection) {
-            // This happens before the request is parsed, so that malformed requests count, too.
-            if let refusal = self.countHandshake(handshake) { throw refusal }
+            // The handshake is counted before the request is checked, so that invalid requests count, too.
+            try self.countHandshake(handshake)
             let request = try UpgradeRequest(head, policy: configuration.policy)
             // The condition uses `>` and not `>=`, because the group already contains this connection.
             if self.group.count > configuration.maxConnections {
@@ -64,9 +70,10 @@ extension WebSocketConnection {
 
     /// As a server: counts a handshake for the client's address, if that is known.
     ///
-    /// - Returns: The rejection of the handshake if the client has made too many of them.
-    @discardableResult func countHandshake(_ handshake: PendingHandshake) -> HandshakeRejection? {
-        self.clientAddress.flatMap { handshake.server?.admission?.admitHandshake(from: $0) }
+    /// - Throws: The rejection of the handshake if the client has made too many of them.
+    func countHandshake(_ handshake: PendingHandshake) throws(HandshakeRejection) {
+        guard let clientAddress, let admission = handshake.server?.admission else { return }
+        try admission.admitHandshake(from: clientAddress)
     }
 
     /// As a client: handles the server's response.

@@ -32,25 +32,25 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
         self.metrics = metrics
     }
 
-    func admitConnection(from address: IPAddress) -> HandshakeRejection? {
-        if self.table.withLock({ $0.admitConnection(from: address.limitKey) }) { return nil }
+    func admitConnection(from address: IPAddress) throws(HandshakeRejection) {
+        if self.table.withLock({ $0.admitConnection(from: address.limitKey) }) { return }
         self.metrics.refused(RefusalReason.connectionsPerAddress)
-        return .tooManyRequests(retryAfter: Duration(Self.retryAfter))
+        throw .tooManyRequests(retryAfter: Duration(Self.retryAfter))
     }
 
-    func admitHandshake(from address: IPAddress) -> HandshakeRejection? {
+    func admitHandshake(from address: IPAddress) throws(HandshakeRejection) {
         let now = MonotonicClock.now
-        guard let wait = self.table.withLock({ $0.admitHandshake(from: address.limitKey, at: now) }) else { return nil }
+        guard let wait = self.table.withLock({ $0.admitHandshake(from: address.limitKey, at: now) }) else { return }
         self.metrics.refused(.handshakes)
         // The wait in milliseconds, rounded up to whole seconds.
-        return .tooManyRequests(retryAfter: .seconds(max(1, (wait.count + 999) / 1000)))
+        throw .tooManyRequests(retryAfter: .seconds(max(1, (wait.count + 999) / 1000)))
     }
 
     func connectionEnded(from address: IPAddress) {
         self.table.withLock { $0.removeConnection(from: address.limitKey) }
     }
 
-    func proxyHeaderMissing() { self.metrics.refused(.proxyHeader) }
+    func proxyHeaderInvalid() { self.metrics.refused(.proxyHeader) }
 
     func admitsHTTPConnection(from address: IPAddress) -> Bool {
         let now = MonotonicClock.now

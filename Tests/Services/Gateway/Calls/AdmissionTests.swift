@@ -86,7 +86,9 @@ import Tokens
         }
         #expect(!admission.admitsHTTPConnection(from: address) && !admission.admitsHTTPConnection(from: neighbor))
         #expect(admission.admitsHTTPConnection(from: try #require(IPAddress("2001:db8:0:1::1"))), "another network")
-        #expect(admission.admitHandshake(from: address) == nil, "handshakes have a rate of their own")
+        #expect(throws: Never.self, "handshakes have a rate of their own") {
+            try admission.admitHandshake(from: address)
+        }
     }
 
     /// Rules: R12.6.
