@@ -45,11 +45,11 @@ package struct ClientHandshake: Equatable, Sendable {
             head.values("sec-websocket-accept") == [AcceptKey.acceptValue(for: self.key)]
         else { throw .notWebSocket }
         // The client offered no extension, so the server may not choose one.
-        guard head.values("sec-websocket-extensions").isEmpty else { throw .choseUnoffered }
+        guard head.values("sec-websocket-extensions").isEmpty else { throw .unofferedChoice }
         let chosenSubprotocols = head.values("sec-websocket-protocol")
         guard chosenSubprotocols.count <= 1,
             chosenSubprotocols.allSatisfy({ self.target.subprotocols.contains($0) })
-        else { throw .choseUnoffered }
+        else { throw .unofferedChoice }
         return chosenSubprotocols.first
     }
 
@@ -94,5 +94,5 @@ package enum HandshakeFailure: Error, Hashable, Sendable {
     /// The server does not speak WebSocket: `Upgrade`, `Connection` or `Sec-WebSocket-Accept` is missing or wrong.
     case notWebSocket
     /// The server chose an extension or subprotocol that was not offered.
-    case choseUnoffered
+    case unofferedChoice
 }

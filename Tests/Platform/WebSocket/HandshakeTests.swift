@@ -199,9 +199,9 @@ import WebSocket
             ([validLines[0], validLines[1], validLines[3]], .notWebSocket),
             ([validLines[0], validLines[1], validLines[2]], .notWebSocket),
             // The client has offered no extension, and only the subprotocol `a`, which may be chosen once.
-            (validLines + ["Sec-WebSocket-Extensions: permessage-deflate"], .choseUnoffered),
-            (validLines + ["Sec-WebSocket-Protocol: b"], .choseUnoffered),
-            (validLines + ["Sec-WebSocket-Protocol: a", "Sec-WebSocket-Protocol: a"], .choseUnoffered),
+            (validLines + ["Sec-WebSocket-Extensions: permessage-deflate"], .unofferedChoice),
+            (validLines + ["Sec-WebSocket-Protocol: b"], .unofferedChoice),
+            (validLines + ["Sec-WebSocket-Protocol: a", "Sec-WebSocket-Protocol: a"], .unofferedChoice),
         ]
         for (lines, failure) in cases {
             #expect(throws: failure, "\(lines)") { try client.check(Self.head(lines)) }
