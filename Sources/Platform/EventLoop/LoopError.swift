@@ -9,7 +9,8 @@ package enum LoopError: Error, Hashable, Sendable {
     case closed
     /// The loop is ending and accepts no new handles.
     case loopEnding
-    /// The pending bytes of the stream would exceed their limit; no byte of this write was accepted.
+    /// The pending bytes of the stream would exceed their limit, or its queue has too many pieces; no byte of this
+    /// write was accepted.
     case overflow(limit: Int)
     /// All streams of the loop together have reached the limit of the output budget, and this stream would exceed its
     /// share; no byte of this write was accepted.

@@ -46,9 +46,9 @@ package final class Mailbox<Message: Sendable>: Sendable {
         try self.state.withLock { (state: inout sending State) throws(MailboxError) in
             if state.isClosed { throw .closed }
             if messages.isEmpty { return }
-            if state.waiting.count + messages.count > capacity { throw .overflow(capacity: capacity) }
-            let wasEmpty = state.waiting.isEmpty
-            state.waiting.append(contentsOf: messages)
+            if state.queue.count + messages.count > capacity { throw .overflow(capacity: capacity) }
+            let wasEmpty = state.queue.isEmpty
+            state.queue.append(contentsOf: messages)
             // The loop is woken under the lock, because otherwise the handle could be closed meanwhile. A wake-up costs
             // one write to an eventfd for each batch.
             if wasEmpty { state.wakeHandle?.wakeUp() }
@@ -56,7 +56,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// The number of queued messages.
-    package var count: Int { self.state.withLock { state in state.waiting.count } }
+    package var count: Int { self.state.withLock { state in state.queue.count } }
 
     /// Attaches a reader to the mailbox: `read` is called with each batch on the loop's thread.
     ///
@@ -81,7 +81,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         let isAttached = self.state.withLock { state in
             if state.isClosed || state.wakeHandle != nil { return false }
             state.wakeHandle = wakeHandle
-            if !state.waiting.isEmpty { wakeHandle.wakeUp() }
+            if !state.queue.isEmpty { wakeHandle.wakeUp() }
             return true
         }
         if !isAttached {
@@ -99,7 +99,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     package func close() {
         self.state.withLock { state in
             state.isClosed = true
-            state.waiting = []
+            state.queue = []
             // Only the loop's thread may close the handle. Wake the loop, so that the reader finds the mailbox closed
             // and closes the handle.
             state.wakeHandle?.wakeUp()
@@ -112,13 +112,13 @@ package final class Mailbox<Message: Sendable>: Sendable {
         self.state.withLock { state in
             if state.isClosed { return nil }
             var messages = replacement
-            swap(&messages, &state.waiting)
+            swap(&messages, &state.queue)
             return messages
         }
     }
 
     private struct State {
-        var waiting: [Message] = []
+        var queue: [Message] = []
         /// Wakes the loop to which the mailbox is attached; nil before `attach`.
         var wakeHandle: WakeHandle?
         var isClosed = false

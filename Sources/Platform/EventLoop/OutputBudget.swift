@@ -69,7 +69,7 @@ package struct OutputBudget: Sendable {
     package struct Queue<Party: Hashable> {
         /// The size in bytes.
         var bytes: Int
-        /// The party, for example an address; nil if the queue belongs to none.
+        /// The party, for example an address; a queue without a party counts alone.
         var party: Party?
 
         /// Makes a queue.

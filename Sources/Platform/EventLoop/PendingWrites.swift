@@ -47,7 +47,7 @@ internal import MachineKit
     }
 
     deinit {
-        self.release(self.head..<self.pieces.count)
+        self.removeFromBudget(self.head..<self.pieces.count)
         self.loop.outputBudget.removeQueue()
         unsafe self.request.deallocate()
     }
@@ -92,7 +92,7 @@ internal import MachineKit
         let sent = self.head..<self.head + self.inFlightCount
         self.byteCount -= self.inFlightBytes
         self.sentBytes += self.inFlightBytes
-        self.release(sent)
+        self.removeFromBudget(sent)
         // Frees the sent pieces now. The array itself is shortened only once in a while, because that moves its rest.
         for index in sent { self.pieces[index] = self.loop.noBytes }
         self.firstOffset = 0
@@ -113,7 +113,7 @@ internal import MachineKit
     func dropUnsent() -> Int {
         let firstUnsent = self.head + self.inFlightCount
         let droppedBytes = self.pieces[firstUnsent...].reduce(0) { $0 + $1.count }
-        self.release(firstUnsent..<self.pieces.count)
+        self.removeFromBudget(firstUnsent..<self.pieces.count)
         self.pieces.removeSubrange(firstUnsent...)
         self.byteCount -= droppedBytes
         return droppedBytes
@@ -135,7 +135,7 @@ internal import MachineKit
     }
 
     /// Removes pieces from the loop's budget, before they are removed from the queue.
-    private func release(_ range: Range<Int>) {
+    private func removeFromBudget(_ range: Range<Int>) {
         for piece in self.pieces[range] {
             if !piece.isShared { self.ownBytes -= piece.memoryBytes }
             self.loop.outputBudget.remove(piece.leaveQueue() + Self.entryBytes)

@@ -73,7 +73,7 @@
     /// The size of the occupied memory, including the overhead.
     var memoryBytes: Int { self.count + Self.overheadBytes }
 
-    /// The memory that counts for each of the queues that hold these bytes: an equal part.
+    /// The part of the memory that counts for each queue that holds these bytes; all queues count the same part.
     var bytesPerQueue: Int { self.memoryBytes / max(1, self.queueCount) }
 
     /// Counts a queue that begins to hold the bytes.

@@ -97,7 +97,7 @@ extension TCPStream {
     func sendEnd(encryptedBy security: any StreamSecurity) {
         guard security.isEstablished else { return }
         security.encryptEnd()
-        // If the write fails, the stream is ending and reports that itself.
+        // If the write fails, the stream is ending and will call `streamEnded`.
         _ = try? self.sendOutput(of: security)
     }
 

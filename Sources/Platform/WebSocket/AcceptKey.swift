@@ -27,10 +27,11 @@ enum AcceptKey {
     /// Whether a key is base64 of 16 bytes.
     static func isValid(_ key: String) -> Bool {
         let bytes = Array(key.utf8)
+        // The base64 of 16 bytes has 22 characters and two characters of padding.
         guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "="),
             bytes[21] != UInt8(ascii: "=")
         else { return false }
-        // OpenSSL decodes each padding character to a zero byte, so 16 bytes become 18.
+        // OpenSSL decodes each padding character to a zero byte, so it returns 18 bytes instead of 16.
         var decoded = [UInt8](repeating: 0, count: 18)
         return unsafe EVP_DecodeBlock(&decoded, bytes, 24) == 18
     }

@@ -87,12 +87,13 @@ package struct WebSocketTarget: Equatable, Sendable {
 
 /// Why a client's handshake failed.
 package enum HandshakeFailure: Error, Hashable, Sendable {
-    /// The response is not HTTP/1.1, or is too long.
+    /// The head of the response is not valid HTTP/1.1, or is too long.
     case malformed
-    /// The server responded with a status other than 101, and optionally with the time after which to try again.
+    /// The server responded with a status other than 101; `retryAfter` is how long the client should wait, if the
+    /// response says so.
     case refused(status: Int, retryAfter: Duration?)
     /// The server does not speak WebSocket: `Upgrade`, `Connection` or `Sec-WebSocket-Accept` is missing or wrong.
     case notWebSocket
-    /// The server chose an extension or subprotocol that was not offered.
+    /// The server chose an extension or subprotocol that the client did not offer.
     case unofferedChoice
 }

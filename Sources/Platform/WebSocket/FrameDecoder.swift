@@ -9,7 +9,7 @@ package struct FrameDecoder: Sendable {
     /// The maximum size of a message in bytes, of all its frames together.
     package let maxMessageBytes: Int
     private let role: Role
-    /// Whether a close frame or a protocol violation has ended the decoding.
+    /// Whether a close frame, a protocol violation or a call of `stop` has ended the decoding.
     private(set) var hasEnded = false
     /// The number of frames since the last `takeFrameCount`.
     private var frameCount = 0
@@ -19,7 +19,7 @@ package struct FrameDecoder: Sendable {
     /// The number of bytes in `partialHeader`.
     private var partialHeaderCount: UInt8 = 0
     /// The frame whose payload was received only in part; its `payloadCount` is the number of missing bytes.
-    private var frame: FrameHeader?
+    private var partialFrame: FrameHeader?
     /// The received bytes of the message that is being buffered.
     private var message: [UInt8] = []
     /// The kind of the message that is being buffered: text or binary; nil between messages.
@@ -41,7 +41,7 @@ package struct FrameDecoder: Sendable {
         self.maxMessageBytes = maxMessageBytes
     }
 
-    /// The memory that the decoder holds for incomplete messages, in bytes.
+    /// The memory that the decoder holds for an unfinished message and an unfinished control frame, in bytes.
     package var bufferedCapacityBytes: Int { self.message.capacity + self.controlPayload.capacity }
 
     /// Decodes the next event in `chunk` from `offset` on, and advances `offset` past the decoded bytes.
@@ -55,14 +55,14 @@ package struct FrameDecoder: Sendable {
         }
         do throws(ProtocolViolation) {
             while true {
-                if self.frame == nil {
+                if self.partialFrame == nil {
                     guard let header = try self.nextHeader(chunk.span, &offset) else { return nil }
                     try self.validate(header)
                     if let event = try self.decodeWholeFrame(header, &chunk, &offset) {
                         self.frameCount += 1
                         return event
                     }
-                    self.frame = header
+                    self.partialFrame = header
                 }
                 if !(try self.bufferPayload(&chunk, &offset)) { return nil }
                 let event = try self.endFrame()
@@ -161,20 +161,20 @@ package struct FrameDecoder: Sendable {
     private mutating func bufferPayload(
         _ chunk: inout MutableSpan<UInt8>, _ offset: inout Int
     ) throws(ProtocolViolation) -> Bool {
-        guard var frame = self.frame else { return false }
+        guard var frame = self.partialFrame else { return false }
         let range = offset..<min(chunk.count, offset + frame.payloadCount)
-        // The mask in `frame` remembers at which of its bytes it continues in the next chunk.
+        // Applying the mask also advances it, so that it continues with the right byte in the next chunk.
         frame.mask?.apply(to: &chunk, range)
         frame.payloadCount -= range.count
         offset = range.upperBound
-        self.frame = frame
+        self.partialFrame = frame
         let received = chunk.span.extracting(range)
         if frame.opcode.isControl {
             self.controlPayload.reserveCapacity(self.controlPayload.count + range.count + frame.payloadCount)
             for index in received.indices { self.controlPayload.append(received[index]) }
             return frame.payloadCount == 0
         }
-        // Only the first frame of a message contains the kind.
+        // Only the first frame of a message says whether the message is text or binary.
         if frame.opcode != .continuation { self.messageKind = frame.opcode }
         if self.messageKind == .text, !self.validator.consume(received) { throw .invalidUTF8 }
         self.growMessage(by: range.count)
@@ -195,8 +195,8 @@ package struct FrameDecoder: Sendable {
     /// Ends the current frame and returns the event that it completes: a control frame, or a message if the frame is
     /// its last one.
     private mutating func endFrame() throws(ProtocolViolation) -> FrameEvent? {
-        guard let frame = self.frame else { return nil }
-        self.frame = nil
+        guard let frame = self.partialFrame else { return nil }
+        self.partialFrame = nil
         switch frame.opcode {
         case .ping: return .ping(.buffered(self.takeControlPayload()))
         case .pong: return .pong(.buffered(self.takeControlPayload()))
@@ -205,7 +205,7 @@ package struct FrameDecoder: Sendable {
             return try self.closeEvent(payload.span)
         case .text, .binary, .continuation:
             if !frame.isFinal { return nil }
-            // During a binary message the validator reads nothing, so it is complete.
+            // The validator has read nothing of a binary message, so it is complete then.
             if !self.validator.isComplete { throw .invalidUTF8 }
             let kind = self.messageKind
             let message = self.message
@@ -241,7 +241,7 @@ package struct FrameDecoder: Sendable {
     /// all further input.
     package mutating func stop() {
         self.hasEnded = true
-        self.frame = nil
+        self.partialFrame = nil
         self.message = []
         self.messageKind = nil
         self.controlPayload = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A decoded message, control frame or failure.
+/// What `FrameDecoder` has found: a message, a control frame, or a failure.
 package enum FrameEvent: Equatable, Sendable {
     /// A whole text message; its bytes are valid UTF-8.
     case text(Payload)

@@ -27,7 +27,7 @@ package enum HandshakeRejection: Error, Hashable, Sendable {
     package enum InvalidPart: Hashable, Sendable {
         /// The head is not an HTTP/1.1 request, or announces a body.
         case http
-        /// The target is not a path of this server.
+        /// The target does not begin with a slash, or has a fragment (`#`).
         case target
         /// There is no `Host` field, or more than one.
         case host

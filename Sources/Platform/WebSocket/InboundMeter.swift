@@ -31,8 +31,8 @@ package enum InboundExcess: Hashable, Sendable {
     case bytes
     /// Too many frames or bytes before the connection was accepted.
     case beforeAccepted
-    /// All connections together hold too many bytes of unfinished messages, and this connection holds the most, of the
-    /// client address that holds the most.
+    /// All connections together buffer too many bytes of unfinished messages. The connections of this client address
+    /// buffer the most, and this connection buffers the most of them.
     case unfinishedMessages
 }
 
@@ -67,9 +67,9 @@ struct InboundMeter {
                 Int(self.bytesBeforeAcceptedCount) <= limits.bytesBeforeAccepted
             else { return .beforeAccepted }
         }
-        // A bucket takes at most as many tokens as it holds, so more frames than that must be rejected here.
+        // `take` would charge for at most `limits.frames.count` frames, however many were received.
         if frames > limits.frames.count { return .frames }
-        // A bucket returns nil if it had the tokens.
+        // `take` returns nil if the bucket had enough tokens.
         if frames > 0, self.frameBucket.take(frames, of: limits.frames, at: now) != nil { return .frames }
         return self.byteBucket.take(byteCount, of: limits.bytes, at: now) == nil ? nil : .bytes
     }

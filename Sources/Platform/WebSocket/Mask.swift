@@ -46,6 +46,7 @@ package struct Mask: Equatable, Sendable {
                 index += 1
             }
         }
+        // Rotates the mask, so that the next call begins with the byte that follows the last one used.
         let rotation = UInt32(range.count & 3) * 8
         if rotation > 0 { self.word = word >> rotation | word << (32 - rotation) }
     }

@@ -8,13 +8,14 @@ package struct WebSocketConfiguration: Sendable {
     package var maxMessageBytes = 65_536
     /// The maximum size of a handshake's head in bytes; a longer one is answered with 431.
     package let maxHandshakeBytes = 8_192
-    /// The maximum number of bytes that may be pending for a peer; above it the connection is closed with
-    /// `overflowCode`.
-    package var maxPendingBytes = 1_048_576
-    /// The maximum memory of what all connections of the loop queue, in bytes.
+    /// The maximum number of bytes that may be pending for one peer: queued, because the system has not accepted them.
     ///
-    /// Beyond the limit, a connection that has queued more than its share (the limit divided by the number of queues)
-    /// may queue no more. The sweeps of the group then end the connections that have queued the most.
+    /// Above it the connection is closed with `overflowCode`.
+    package var maxPendingBytes = 1_048_576
+    /// The maximum memory of the queues of all connections of the loop together, in bytes.
+    ///
+    /// Beyond the limit, a connection may queue only up to its share: the limit divided by the number of queues. The
+    /// sweeps of the group then end the connections with the largest queues.
     package var maxQueuedBytes = Int.max
     /// How long a peer may accept none of its pending bytes, before the connection is ended; zero for no limit.
     package var outputTimeout = Duration.zero
@@ -26,17 +27,18 @@ package struct WebSocketConfiguration: Sendable {
     package var retryAfter = Duration.seconds(5)
     /// The rate limits of each peer; nil for no limit.
     package var inbound: InboundLimits?
-    /// The maximum number of bytes of incomplete messages that all connections of the group buffer together.
+    /// The maximum number of bytes of unfinished messages that all connections of the group buffer together.
     ///
-    /// Beyond it, connections are closed until an eighth of it is free again: always the one that buffers the most, of
-    /// the client address whose connections buffer the most.
+    /// Beyond the limit, connections are closed until an eighth of the limit is free again. The next one to close is
+    /// found in two steps: the client address whose connections buffer the most, then its connection that buffers the
+    /// most.
     package var maxUnfinishedBytes = Int.max
     /// The proxies that are trusted to report the addresses of their clients.
     package var trustedProxies = TrustedProxies()
     /// Whether trusted proxies begin each connection with a PROXY header of version 2.
     ///
     /// If false, the client's address is taken from the field `X-Forwarded-For` instead. A client can send the bytes of
-    /// either form. Therefore the server does not infer the form from the received bytes.
+    /// either form, so the server must not infer from the received bytes which form the proxy uses.
     package var speaksProxyProtocol = false
     /// How long a handshake may take.
     package var handshakeTimeout = Duration.seconds(10)
@@ -53,7 +55,7 @@ package struct WebSocketConfiguration: Sendable {
     /// The paths and subprotocols that a server accepts in a handshake.
     package var policy = HandshakePolicy()
 
-    /// The defaults.
+    /// Creates a configuration with the default values.
     package init() {}
 }
 

@@ -4,7 +4,9 @@ internal import MachineKit
 
 /// Closes connections, pings silent peers, and ends connections whose peers do not answer in time.
 extension WebSocketConnection {
-    /// Handles the peer's close frame: answers it, unless it answers our own close frame (RFC 6455, section 5.5.1).
+    /// Handles the peer's close frame (RFC 6455, section 5.5.1).
+    ///
+    /// If this side has already sent a close frame, the peer's frame is the answer to it and is not answered again.
     func receivedClose(_ code: CloseCode?, reason: String) {
         if self.state == .open {
             self.closure = WebSocketClosure(code: code ?? .noCode, reason: reason, cause: .peer)
@@ -29,7 +31,7 @@ extension WebSocketConnection {
 
     /// Sends a close frame, even when the pending bytes have reached their limits.
     ///
-    /// If the output queue has no room for a further piece even so, the connection is reset at once.
+    /// If the output queue already holds its maximum number of frames, the connection is reset at once.
     func writeClose(_ code: CloseCode?, reason: String) {
         guard let stream = self.stream else { return }
         let payload = FrameEncoder.closePayload(code, reason: reason)
@@ -38,7 +40,7 @@ extension WebSocketConnection {
         do throws(LoopError) {
             _ = try stream.write(self.encoded(.close, payload.span))
         } catch {
-            // With any other error the stream is ending, and reports that itself.
+            // With any other error the stream is ending, and will call `streamEnded`.
             if case .overflow = error { stream.reset() }
         }
     }
@@ -137,7 +139,7 @@ extension WebSocketConnection: TCPStreamDelegate {
         guard let client = self.handshake?.client else { return }
         stream.pendingLimitBytes = self.group.configuration.maxPendingBytes
         stream.startReading()
-        // If the write fails, the stream is ending and reports that itself.
+        // If the write fails, the stream is ending and will call `streamEnded`.
         _ = try? stream.write(SharedBytes(client.request))
     }
 

@@ -54,10 +54,10 @@ extension WebSocketConnection {
             if self.group.count > configuration.maxConnections {
                 throw .unavailable(retryAfter: configuration.retryAfter)
             }
-            // On the server's side there always is a server.
+            // This method runs only on the server's side, on which the handshake always has a server.
             guard let server else { throw .unavailable(retryAfter: configuration.retryAfter) }
             if let rejection = server.requestFilter?(request) { throw rejection }
-            // If the write fails, the stream is ending and reports that itself.
+            // If the write fails, the stream is ending and will call `streamEnded`.
             _ = try? self.stream?.write(SharedBytes(request.response))
             self.delegate = server.delegate
             self.open(request: request, subprotocol: request.subprotocol)
@@ -106,14 +106,14 @@ extension WebSocketConnection {
 
     /// Sends the HTTP response of a rejection, then ends the connection.
     ///
-    /// The socket is read until then: closing a socket with unread bytes resets the connection, and a reset could
-    /// discard the response.
+    /// Until the end, further input is read and ignored: closing a socket with unread bytes resets the connection, and
+    /// a reset could discard the response.
     func reject(_ rejection: HandshakeRejection) {
         self.handshake?.server?.rejectionCount += 1
         self.handshake = nil
         self.state = .ended
         self.waitsSince = self.group.loop.now
-        // If the write fails, the stream is ending and reports that itself.
+        // If the write fails, the stream is ending and will call `streamEnded`.
         _ = try? self.stream?.write(SharedBytes(rejection.response))
         self.stream?.finish()
     }

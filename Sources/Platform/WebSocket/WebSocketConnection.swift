@@ -5,8 +5,8 @@ package import MachineKit
 
 /// One WebSocket on a loop, on the client's or the server's side.
 ///
-/// Until `webSocketClosed`, a connection exists without references from outside, and retains its delegate and context.
-/// An idle connection has no buffer.
+/// The group retains a connection until its TCP connection has ended. The connection retains its delegate and context
+/// until `webSocketClosed`. An idle connection has no buffer.
 package final class WebSocketConnection {
     // The properties that a delivery uses come first, so that they share a cache line: with thousands of viewers, a
     // connection is usually not in the processor's cache.
@@ -37,12 +37,13 @@ package final class WebSocketConnection {
     var closure: WebSocketClosure?
     /// When a byte was last received, in the loop's time.
     package internal(set) var lastReceivedAt: MonotonicTime
-    /// When this side began to wait for the handshake, a pong or the peer's close frame, in the loop's time.
+    /// When this side began to wait for the handshake, a pong, the peer's close frame or the end of the TCP connection,
+    /// in the loop's time.
     var waitsSince: MonotonicTime
     private(set) var decoder: FrameDecoder
     /// Counts what the peer sends against the rate limits.
     private var meter = InboundMeter()
-    /// How many of the group's `unfinishedBytes` are this connection's: its decoder's memory for incomplete messages.
+    /// How many of the group's `unfinishedBytes` are this connection's: its decoder's memory for an unfinished message.
     private(set) var unfinishedBytes = 0
     /// The client's address: the peer's, or the one that a trusted proxy reports; nil until it is known.
     package internal(set) var clientAddress: IPAddress?
@@ -233,8 +234,8 @@ package final class WebSocketConnection {
 
     /// Ends the input of a peer that has exceeded a limit, and notifies the delegate.
     ///
-    /// All bytes that are received from now on are discarded without decoding them, and the
-    /// connection accepts no more writes.
+    /// All bytes that are received from now on are discarded without decoding them, and the connection accepts no more
+    /// writes.
     func endInput(_ excess: InboundExcess) {
         // The delegate decides how to close the connection, unless the connection is closing already.
         if self.state == .open { self.delegate?.webSocket(self, exceeded: excess) }
@@ -264,9 +265,10 @@ package final class WebSocketConnection {
             self.endSlowReader(.outputLimit)
             return .overflow
         }
-        // Any other error ends the stream, which calls `streamEnded` at the end of this turn.
+        // Any error but an overflow ends the stream, which calls `streamEnded` at the end of this turn.
         guard case .overflow = error else { return .notOpen }
-        // This connection alone queues more than `maxPendingBytes`. Unsent frames give way to the close frame.
+        // This connection alone queues more than `maxPendingBytes`. Its unsent frames are dropped to make room for
+        // the close frame.
         self.closure = WebSocketClosure(
             code: self.group.configuration.overflowCode, reason: "too slow", cause: .slowReader)
         self.state = .closing

@@ -6,8 +6,8 @@ package import EventLoop
 /// A delegate may serve one connection or many. A delegate of many can store the data of each connection in the
 /// connection's `context`.
 package protocol WebSocketDelegate: AnyObject {
-    /// The WebSocket is open. `request` is nil on the client's side. The delegate of a server may set
-    /// another delegate here, or close the connection.
+    /// The WebSocket is open. `request` is nil on the client's side. The delegate of a server may set another delegate
+    /// here, or close the connection.
     func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?)
     /// A whole text was received. The bytes are UTF-8 and valid during this call only.
     func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>)
@@ -17,7 +17,7 @@ package protocol WebSocketDelegate: AnyObject {
     func webSocket(_ connection: WebSocketConnection, exceeded limit: InboundExcess)
     /// The system has accepted all pending bytes.
     func webSocketWritable(_ connection: WebSocketConnection)
-    /// The WebSocket has ended. Called exactly once, and never from within `send`, `close` or `terminate`.
+    /// The WebSocket has ended. Called exactly once, and never from within `send` or `close`.
     func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure)
 }
 
@@ -38,7 +38,8 @@ extension WebSocketDelegate {
 
 /// How a WebSocket ended.
 package struct WebSocketClosure: Equatable, Sendable {
-    /// The close code that the peer or this side gave first; `abnormal` when neither gave a code.
+    /// The close code of the side that ended the WebSocket first; `noCode` when the peer's close frame had none, and
+    /// `abnormal` when neither side has given a code.
     package var code: CloseCode
     /// The reason text of the close frame.
     package var reason: String

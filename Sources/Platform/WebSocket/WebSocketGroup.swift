@@ -19,7 +19,7 @@ package final class WebSocketGroup {
     let ping: SharedBytes
     /// The source of random bits for masks and keys.
     let randomBits: () -> UInt64
-    /// The number of bytes of incomplete messages that all connections buffer together.
+    /// The number of bytes of unfinished messages that all connections buffer together.
     var unfinishedBytes = 0
     /// The number of connections that an admission rejected and that are still open.
     var rejectedCount = 0
@@ -56,6 +56,7 @@ package final class WebSocketGroup {
         self.timer?.close()
         let timer = try LoopTimer(loop: self.loop) { [weak self] _ in
             guard let self else { return }
+            // A quarter of the connections, rounded up.
             self.sweep(next: (self.count + 3) / 4)
         }
         let quarter = max(.milliseconds(1), interval / 4)
@@ -73,8 +74,8 @@ package final class WebSocketGroup {
     func sweep(next count: Int) {
         self.endLargestQueues()
         let now = self.loop.now
-        // A connection may end during its check; the last connection then takes its index. In reverse order this is a
-        // connection that was already checked.
+        // A connection may end during its check; the last connection of the array then takes its index. The sweep goes
+        // from the last index to the first, so it has already checked that connection.
         if self.sweepPosition <= 0 { self.sweepPosition = self.connections.count }
         let end = max(0, self.sweepPosition - count)
         while self.sweepPosition > end {
@@ -117,11 +118,12 @@ package final class WebSocketGroup {
         }
     }
 
-    /// Ends the input of connections, because all incomplete messages together exceed their limit: the connections with
-    /// the largest incomplete messages, from the client addresses with the most bytes of such messages.
+    /// Ends the input of connections, because the unfinished messages of all connections together exceed their limit.
+    ///
+    /// `OutputBudget.largestQueues` chooses the connections: it treats their unfinished messages like queues.
     ///
     /// - Parameter current: The connection that is being decoded.
-    /// - Returns: Whether `current` is one of these connections; its input must then be ended by the caller.
+    /// - Returns: Whether `current` is one of the chosen connections; the caller must then end its input.
     func endLargestInput(whileDecoding current: WebSocketConnection) -> Bool {
         let limit = self.configuration.maxUnfinishedBytes
         // More than the excess is freed, because each call of this method examines all connections.

@@ -4,13 +4,13 @@ package import EventLoop
 
 /// Accepts WebSockets at one address, on one loop.
 ///
-/// It lives until `stopListening()` or the end of its loop.
+/// Its listener retains the server until `stopListening()` or the end of the loop.
 package final class WebSocketServer {
     /// The group to which the connections are added; it holds their limits.
     package let group: WebSocketGroup
     /// The first delegate of each WebSocket that opens.
     package let delegate: any WebSocketDelegate
-    /// Called with each well-formed request; if it returns a rejection, the handshake is rejected.
+    /// Called with each valid request; if it returns a rejection, the handshake is rejected.
     package var requestFilter: ((UpgradeRequest) -> HandshakeRejection?)?
     /// Limits connections by the client's address; set it before the loop runs.
     package var admission: (any WebSocketAdmission)?

@@ -97,6 +97,7 @@ import Testing
         try runLoop { loop in
             try mailbox.attach(to: loop) { _ in }
             #expect(throws: LoopError.closed) { try mailbox.attach(to: loop) { _ in } }
+            // The mailbox is still open.
             try mailbox.post(1)
             loop.stop()
         }

@@ -96,19 +96,32 @@ import Testing
         #expect(runCount == 3)
     }
 
-    @Test func `a hook that schedules itself runs again in the next turn, not in the current one`() throws {
+    @Test func `a hook that schedules itself runs again the next time that the loop runs its hooks, not at once`()
+        throws
+    {
+        let maxRuns = 20
         var runCount = 0
+        // How often the timer has fired: about once in each turn of the loop. The loop runs its hooks twice in a turn,
+        // before and after the poll.
+        var turn = 0
+        // The values of `turn` at the runs of the hook.
+        var turnsWithRun: Set<Int> = []
         try runLoop { loop in
             var hook: TurnEndHook?
             hook = TurnEndHook(loop: loop) {
                 runCount += 1
+                turnsWithRun.insert(turn)
                 // Without the reference to itself, the hook is freed.
-                if runCount < 5 { hook?.schedule() } else { hook = nil }
+                if runCount < maxRuns { hook?.schedule() } else { hook = nil }
             }
             hook?.schedule()
-            let timer = try LoopTimer(loop: loop) { _ in if runCount == 5 { loop.stop() } }
+            let timer = try LoopTimer(loop: loop) { _ in
+                turn += 1
+                if runCount == maxRuns { loop.stop() }
+            }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
         }
-        #expect(runCount == 5)
+        #expect(runCount == maxRuns)
+        #expect(turnsWithRun.count > 1, "all runs were in one turn")
     }
 }

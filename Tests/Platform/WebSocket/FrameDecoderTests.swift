@@ -45,7 +45,7 @@ import WebSocket
             ([0x89, 0x7E, 0x00, 0x7E], .client, .controlFrame, .protocolError),
             ([0x09, 0x00], .client, .controlFrame, .protocolError),
             ([0x80, 0x00], .client, .continuationWithoutStart, .protocolError),
-            // A text frame begins a message before the last message is complete.
+            // A text frame begins a message before the previous message is complete.
             ([0x01, 0x01, 0x61, 0x81, 0x00], .client, .messageInterrupted, .protocolError),
             // Close payloads: half a code, the code 0x03ED = 1005, which must not be sent, and the code 0.
             ([0x88, 0x01, 0x03], .client, .closePayload, .protocolError),

@@ -36,8 +36,10 @@ import Testing
         return masked(.text, [97], isFinal: false) + middle + masked(.continuation, [])
     }
 
-    /// Sends bytes to a server that accepts 40 frames, or 10 before it accepts the connection, and then a
-    /// close frame; waits for the end of the connection.
+    /// Sends bytes and then a close frame to a server, and waits for the end of the connection.
+    ///
+    /// The server's limit is 40 frames if it accepts the connection when the connection opens (`isAccepted`); if not,
+    /// the limit is 10 frames.
     private func send(_ bytes: [UInt8], isAccepted: Bool) throws -> ExcessRecorder {
         let recorder = ExcessRecorder(acceptsConnections: isAccepted)
         try runLoop { loop in
@@ -56,7 +58,7 @@ import Testing
 
     /// Rules: R12.9.
     @Test func `I16 empty frames of a message that does not end count for the rate of frames`() throws {
-        // One read of the loop can contain all of them: they are fewer than 64 KiB.
+        // The frames have fewer than 64 KiB, so one read of the loop can contain all of them.
         let fragments = Self.fragmentedMessage(frameCount: 8_000)
         let recorder = try self.send(fragments, isAccepted: true)
         #expect(recorder.excesses == [.frames] && recorder.textCount == 0)
@@ -64,7 +66,7 @@ import Testing
 
     /// Rules: R12.9.
     @Test(arguments: [(39, []), (40, [InboundExcess.frames])])
-    func `I16 with the close frame, the frames of a message may be as many as the limit`(
+    func `I16 the frames of a message and the close frame may together be as many as the limit`(
         frameCount: Int, excesses: [InboundExcess]
     ) throws {
         let recorder = try self.send(Self.fragmentedMessage(frameCount: frameCount), isAccepted: true)

@@ -6,7 +6,8 @@ import Testing
 
 @testable import WebSocket
 
-/// How a server treats slow and silent peers, unfinished and rejected handshakes, and clients beyond its limit.
+/// How connections treat slow and silent peers, and how a server treats unfinished and rejected handshakes and clients
+/// beyond its limit.
 @Suite struct OverdueTests {
     @Test func `I16 a slow reader receives whole frames, then the close code for slow readers`() throws {
         let serverEvents = EventRecorder()

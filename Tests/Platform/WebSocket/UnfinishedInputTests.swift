@@ -25,10 +25,10 @@ import Testing
         var received: [Int] = []
     }
 
-    /// Lets each client send its first part after the clients before it, then lets the last one end its message.
+    /// Connects the clients one after another, each of which sends the first part of its message.
     ///
-    /// All unfinished messages together may take 100,000 bytes. The memory of one doubles as it grows, up to
-    /// `maxMessageBytes`.
+    /// Then the last client sends the rest of its message. All unfinished messages together may take 100,000 bytes. The
+    /// buffer of a message doubles when it is full, up to `maxMessageBytes`.
     private func run(_ senders: [Sender], maxMessageBytes: Int) throws -> Result {
         let events = EventRecorder()
         var result = Result()
@@ -42,7 +42,9 @@ import Testing
             events.onText = { _, text in result.received.append(text.utf8.count) }
             /// The number of bytes that the clients have sent of their messages.
             var sentBytes = 0
-            var isAtEnd = false
+            var hasSentRest = false
+            // The first part also contains the frame's header, which has at most 14 bytes.
+            let maxHeaderBytes = 14
             let timer = try LoopTimer(loop: loop) { [unowned loop] timer in
                 // The next step begins when the server has received all, or has freed the memory of a connection.
                 let isReceived = server.group.unfinishedBytes >= sentBytes || !result.closed.isEmpty
@@ -56,17 +58,17 @@ import Testing
                     }
                     let index = clients.count
                     client.onUpgraded = { client in
-                        client.send(Array(frame.prefix(sender.firstBytes + 20)))
+                        client.send(Array(frame.prefix(sender.firstBytes + maxHeaderBytes)))
                         sentBytes += sender.firstBytes
                     }
                     client.onEvent = { _, event in
                         if case .close = event { result.closed.append(index) }
                     }
                     clients.append(client)
-                } else if !isAtEnd {
-                    isAtEnd = true
+                } else if !hasSentRest {
+                    hasSentRest = true
                     let last = clients.count - 1
-                    clients[last].send(Array(frames[last].dropFirst(senders[last].firstBytes + 20)))
+                    clients[last].send(Array(frames[last].dropFirst(senders[last].firstBytes + maxHeaderBytes)))
                 } else if !result.received.isEmpty || result.closed.contains(clients.count - 1) {
                     timer.close()
                     loop.stop()
@@ -92,11 +94,11 @@ import Testing
     }
 
     /// Rules: R12.10.
-    @Test func `I16 of many small unfinished messages of one address one is closed, and no larger one of another`()
+    @Test func `I16 an address with many small unfinished messages loses connections, not one with a larger message`()
         throws
     {
         let many = (0..<5).map { _ in Sender(address: "127.0.0.2", messageBytes: 45_000, firstBytes: 15_000) }
-        // Larger than each of them, but not than all of them together.
+        // This message is larger than each message of `many`, but smaller than all of them together.
         let large = Sender(address: "127.0.0.3", messageBytes: 45_000, firstBytes: 40_000)
         let result = try self.run(many + [large], maxMessageBytes: 45_000)
         #expect(!result.closed.isEmpty && !result.closed.contains(5))
