@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// Reads files that settings name: secrets, certificates and private keys (both in PEM).
+/// Reads files that settings name: secrets, and certificates and private keys in PEM.
 ///
 /// "Other users" are all users of the machine except the file's owner and the members of its group.
 enum SettingFile {

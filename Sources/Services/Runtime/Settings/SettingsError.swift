@@ -67,7 +67,7 @@ package struct EffectiveSetting: Sendable, Equatable {
     package let source: SettingSource
 }
 
-/// The description of one setting in the help text.
+/// One declared setting: its description in the help text, and its value.
 struct Declaration {
     /// The section of the help text; empty before the first section begins.
     let section: String

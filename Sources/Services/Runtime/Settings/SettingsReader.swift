@@ -153,7 +153,7 @@ package struct SettingsReader {
 
     /// Reads a flag: `--name`, `--no-name`, or `--name=true|false`.
     ///
-    /// The text of an argument or environment variable is true, 1, yes or on, or it is false, 0, no or off.
+    /// `true`, `1`, `yes` and `on` mean true; `false`, `0`, `no` and `off` mean false.
     package mutating func flag(
         _ name: String, default defaultValue: Bool = false, env variable: String? = nil, help: String
     ) -> Bool {
@@ -267,8 +267,8 @@ package struct SettingsReader {
         _ presentation: Presentation, parse: (String) -> Value?
     ) -> Value? {
         let variable = variable ?? self.variable(for: name)
-        // The text that counts, and where it was given. An argument replaces the text of the environment variable, and
-        // a later argument replaces the text of an earlier one.
+        // The text that counts, and the option or variable that gave it. An argument replaces the text of the
+        // environment variable, and a later argument replaces the text of an earlier one.
         var input: (key: String, text: String)?
         if let text = self.environment[variable], !text.isEmpty { input = (variable, text) }
         var isValueMissing = false
@@ -321,7 +321,7 @@ package struct SettingsReader {
         return SettingsProblem(key: String(argument.prefix { $0 != "=" }), value: nil, remedy: remedy)
     }
 
-    /// Nil if the text is neither true nor false.
+    /// Parses a flag's text; nil if the text means neither true nor false.
     private static func parseBool(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "1", "true", "yes", "on": true
@@ -330,7 +330,7 @@ package struct SettingsReader {
         }
     }
 
-    /// Nil if the text is not a duration, or has more milliseconds than an `Int` can hold.
+    /// Parses a duration; nil if the text is none, or has more milliseconds than an `Int` can hold.
     private static func parseMilliseconds(_ text: String) -> Int? {
         // The first suffix with which the text ends is its unit. `ms` must precede `s`, because `ms` ends with `s`. The
         // empty suffix, which every text has, is the last: a number without a unit is in milliseconds.

@@ -54,7 +54,7 @@ package struct DeliveryQueue: Sendable {
         /// The event is sent again, not before this time.
         case retry(notBefore: MonotonicTime)
         case abandoned
-        /// The event is not in the queue, because its partition was revoked.
+        /// The event is not in the queue any more, because its partition was revoked.
         case notQueued
     }
 
@@ -76,7 +76,7 @@ package struct DeliveryQueue: Sendable {
         }
     }
 
-    /// An event that is queued or in flight.
+    /// A queued event; it stays queued while it is in flight, that is, while a request for it is open.
     private struct PendingEvent: Sendable {
         var position: EventPosition
         /// The event's number in the order of queueing.
@@ -148,8 +148,9 @@ package struct DeliveryQueue: Sendable {
 
     /// Adds an event that was read again, if `catchUp` covers it.
     ///
-    /// After a takeover a catch-up may be ahead of the first reading. It does not cover what the first reading has not
-    /// reached: that will be added by `add`, and an event that was queued twice would hold up its live forever.
+    /// After a takeover a catch-up may be ahead of the first reading. It does not cover the events that the first
+    /// reading has not reached, because `add` will add them: an event that is queued twice would hold up its live
+    /// forever.
     ///
     /// - Parameters:
     ///   - position: the position of the event's record.
@@ -223,7 +224,8 @@ package struct DeliveryQueue: Sendable {
         return true
     }
 
-    /// Marks the events that must be sent now as in flight, and returns their positions, oldest first.
+    /// Marks the events that are due, as far as the limits permit, as in flight, and returns their positions, oldest
+    /// first.
     package mutating func startDueAttempts(at now: MonotonicTime) -> [EventPosition] {
         guard self.inFlightCount < self.limits.maxInFlight else { return [] }
         var dueEvents: [(key: LiveKey, event: PendingEvent)] = []

@@ -16,8 +16,8 @@ package final class WebhookClient: Sendable {
     package static let defaultTimeout: Duration = .seconds(2)
     /// After how many milliseconds a user whose call was refused as `overloaded` may try again.
     private static let retryAfterMilliseconds: Int64 = 1_000
-    /// How much longer than `timeout` a caller waits for a decision: the client's thread ends a request only when it
-    /// turns.
+    /// How much longer than `timeout` a caller waits for a decision, because the client's thread notices a timeout only
+    /// at the next turn of its loop.
     private static let decisionMargin = Milliseconds.seconds(1)
     /// How many requests each app and each user may have in flight.
     private let shares: WebhookShares
@@ -46,7 +46,7 @@ package final class WebhookClient: Sendable {
         self.metrics = WebhookClientMetrics(metrics)
     }
 
-    /// Whether the client's thread has begun a turn within the last 30 s.
+    /// Whether the loop of the client's thread has begun a turn within the last 30 s.
     package var isTurning: Bool { self.client.isTurning }
 
     /// Whether the app's backend must be asked about gifts (`isGift`) or about messages.
@@ -57,8 +57,8 @@ package final class WebhookClient: Sendable {
 
     /// How long after `send` a caller waits for the decision.
     ///
-    /// A decision that is missing after this time was lost on its way to the caller, for whom
-    /// `decisionWithoutAnswer(about:)` then decides.
+    /// If the decision is missing after this time, it was lost on its way to the caller. The caller then uses
+    /// `decisionWithoutAnswer(about:)`.
     package var decisionLimit: Milliseconds { Milliseconds(self.timeout) + Self.decisionMargin }
 
     /// Returns the decision about a message or gift that the app's backend does not answer.

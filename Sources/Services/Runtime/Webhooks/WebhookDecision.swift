@@ -36,7 +36,7 @@ extension WebhookDecision {
         // The text is stored with the outcome of the call, so the length is limited. The limit counts Unicode scalars,
         // because a `Character` can be arbitrarily long.
         let text = response.message.map { String($0.unicodeScalars.prefix(Self.maxTextScalars)) }
-        // Only for a gift the app's own code is passed on.
+        // The app's own code is passed on only for a gift.
         guard isGift else {
             self = .refused(ReplyError(.sensitiveWords, text ?? "the app's backend refused the message"))
             return

@@ -127,14 +127,15 @@ final class WebhookDispatcher {
     /// Runs one turn: handles the attempts that have ended, reads new events, sends the events that are due, and
     /// commits at intervals.
     ///
-    /// - Returns: whether the sender is a member of its group.
+    /// - Returns: whether `consumer` is a member of its group.
     /// - Throws: an error of a consumer, or an error if a consumer has read nothing for 10 s although the broker has
     ///   records for it. Both consumers must then be replaced.
     func runTurn(_ endedAttempts: [WebhookAttempt]) throws(KafkaError) -> Bool {
         for status in [self.readStatus, self.catchUpStatus] { status.report { $0.turnBegan(at: MonotonicClock.now) } }
         for attempt in endedAttempts { self.attemptEnded(attempt) }
         try self.beginCatchUp()
-        // After a takeover or an error, the watched partition may get no further catch-up; its watch then ends.
+        // After a takeover or an error, there may be no further catch-up of the partition that `catchUpStatus` watches;
+        // the partition is then no longer watched.
         self.catchUpStatus.report { $0.forgetWithoutScan(queuedPartitions: [], at: MonotonicClock.now) }
         self.sendDueEvents()
         var pollTimeout = self.catchUp == nil ? Self.maxPollTimeout : Milliseconds(0)
@@ -176,8 +177,8 @@ final class WebhookDispatcher {
             try self.consumer.commit(offsets)
             self.committedCheckpoints.merge(newCheckpoints) { _, new in new }
         } catch {
-            // The next commit tries again. If another member takes the partition over before, the events since the
-            // last commit are sent twice.
+            // The next commit tries again. If another member takes the partition over before that, the events since
+            // the last commit are sent twice.
             self.log.info("webhook offsets were not committed", [.detail: .string(error.description)])
         }
     }
@@ -293,8 +294,8 @@ final class WebhookDispatcher {
         case .delivered:
             self.metrics.deliveredEvents.add()
             self.bodies[attempt.position] = nil
-        // An attempt that delivered an event that is not queued any more is not counted: the partition's next owner
-        // sends it again.
+        // If an event was delivered but is not queued any more, the delivery is not counted: the partition's next owner
+        // sends the event again.
         case .retry, .notQueued:
             if !isDelivered { self.metrics.failedAttempts.add() }
         case .abandoned:

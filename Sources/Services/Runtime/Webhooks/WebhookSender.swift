@@ -26,7 +26,7 @@ package final class WebhookSender: ServiceComponent {
     private let limits: DeliveryQueue.Limits
     private let log: Log
     private let metrics: WebhookMetrics
-    /// The turns of the sender's loop, whether it is ready, and whether it must stop.
+    /// When the sender's loop last turned, whether the sender is ready, and whether it must stop.
     private let status = LoopStatus()
     /// Whether the sender has events to read, and reads them.
     private let readStatus = ReadStatus()

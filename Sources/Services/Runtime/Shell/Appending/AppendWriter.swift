@@ -11,9 +11,9 @@ internal import PlazaModel
 /// writes. A batch is written to the feed partition with the same number as the inbox partition. When the outcome of a
 /// write is unknown, the shell's session ends; the next session reads back which records were written.
 ///
-/// All records of a batch are in one request, so the broker stores all or none of them. If it rejected the first of two
-/// requests, it could store the second one: it accepts any sequence number of a producer that has not yet written to
-/// the partition. The second request would then commit a batch whose first records are missing.
+/// All records of a batch are in one request, so the broker stores all or none of them. With two requests, the broker
+/// could reject the first one and store the second one, because it accepts any sequence number of a producer that has
+/// not yet written to the partition. The second request would then commit a batch whose first records are missing.
 final class AppendWriter {
     /// The maximum size in bytes of a batch that certainly fits into one request.
     ///

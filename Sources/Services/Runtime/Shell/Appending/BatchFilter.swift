@@ -26,7 +26,7 @@ package struct BatchFilter: Sendable {
     ///
     /// - Parameters:
     ///   - record: the record, in the order of offsets.
-    ///   - valid: the array to which the records are appended that have become valid.
+    ///   - valid: the array to which this method appends the records that have become valid.
     /// - Returns: the batch's commit if `record` is the last one of a valid batch; otherwise nil.
     @discardableResult
     package mutating func accept(_ record: IncomingRecord, into valid: inout [IncomingRecord]) -> BatchHeader.Commit? {

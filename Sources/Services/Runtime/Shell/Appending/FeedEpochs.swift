@@ -17,9 +17,9 @@ package struct FeedEpochs: Equatable, Sendable {
     package private(set) var claims: [Claim] = []
     /// The offset in the feed partition before which the state topic includes the rows of all batches.
     ///
-    /// Stored claims fulfil this, because they are stored only together with a checkpoint. In memory, the owner
-    /// advances the offset with each batch that it appends; the state topic includes these batches only after the next
-    /// checkpoint.
+    /// This is true of the stored offset, which is stored only together with a checkpoint. The owner also advances the
+    /// offset in memory with each batch that it appends; the state topic includes the rows of these batches only after
+    /// the next checkpoint.
     package var checkpointOffset: Int64 = 0
 
     /// The maximum number of stored claims; for offsets before the oldest claim, no epoch is known (`epoch(before:)`).
@@ -87,7 +87,7 @@ package enum AppendedFeed {
     package static func makeCheckpointClient(_ settings: KafkaSettings, mode: KafkaMode) throws(KafkaError)
         -> KafkaConsumer?
     {
-        guard mode == .full else { return nil }
+        if mode == .embedded { return nil }
         let client = try KafkaConsumer(settings, group: Self.group, isolation: .uncommitted)
         // The first query connects the client to the coordinator, which may take longer than `timeout`.
         _ = try client.committedOffsets(of: [TopicPartition(Self.inbox.rawValue, 0)], timeout: .seconds(5))

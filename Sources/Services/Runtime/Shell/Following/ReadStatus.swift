@@ -4,7 +4,7 @@ package import KafkaClient
 package import MachineKit
 package import Observability
 
-/// The progress of a reader, which its thread reports and other threads read.
+/// The progress of a reader (a loop that polls a Kafka consumer), which its thread reports and other threads query.
 package final class ReadStatus: Sendable {
     /// How long a query of the ends may take; short, because it delays the reader.
     private static let checkTimeout = Duration.milliseconds(500)
@@ -46,6 +46,9 @@ package final class ReadStatus: Sendable {
         return outcome
     }
 
+    /// Queries the ends of partitions if that is due.
+    ///
+    /// - Throws: `other` if the consumer must be replaced.
     private func checkProgress(of consumer: KafkaConsumer) throws(KafkaError) {
         let partitions = self.watch.withLock { $0.takePartitionsToCheck(at: MonotonicClock.now) }
         guard !partitions.isEmpty else { return }

@@ -32,6 +32,7 @@ package struct ReadWatch: Sendable {
     /// If no other scan of the partition begins within this time, the partition is not watched any more.
     static let maxTimeToNextScan = Milliseconds.seconds(3)
 
+    /// The state of a partition that the current consumer reads.
     private struct Partition {
         /// The offset after the last record that was read; nil until it is known.
         var position: Int64?
@@ -178,6 +179,7 @@ package struct ReadWatch: Sendable {
         if !outcome.errors.isEmpty { self.readFailed(self.partitions.keys, at: now) }
     }
 
+    /// Records that the consumer has read a partition up to `offset`.
     private mutating func recordsRead(in partition: TopicPartition, upTo offset: Int64, at now: MonotonicTime) {
         guard var entry = self.partitions[partition] else { return }
         entry.position = max(entry.position ?? 0, offset)

@@ -7,6 +7,8 @@ package struct OpsRoutes: Sendable {
     private let metrics: MetricsRegistry
     private let health: @Sendable () -> ServiceHealth
 
+    /// Creates the routes.
+    ///
     /// - Parameters:
     ///   - metrics: the registry that `/metrics` shows.
     ///   - health: returns the service's health at the time of a request.

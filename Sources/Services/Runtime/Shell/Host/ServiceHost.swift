@@ -140,8 +140,8 @@ package final class ServiceHost: Sendable {
             return state.components
         }
         for component in components { component.stop() }
-        // Components must stop within `drain`. The process waits one more second, then ends without those
-        // that have not stopped.
+        // Components must stop within `drain`. The process waits one more second, then ends even if some have not
+        // stopped.
         let isDrained = componentsThread.join(timeout: self.settings.drain + .seconds(1))
         self.exporter?.stop()
         // Unsent spans must not delay the stop any longer.
@@ -169,8 +169,8 @@ package final class ServiceHost: Sendable {
             DedicatedThread(component.name) { [self] in
                 component.run()
                 guard !self.isStopping else { return }
-                // The component has logged the cause. Without the component the process would never become ready.
-                // The process therefore exits, so that its supervisor can restart it.
+                // The component has logged the cause. Without the component the process would never become ready, so it
+                // exits, and its supervisor can restart it.
                 self.log.error("a part of the service has ended", [.component: .string(component.name)])
                 fail()
             }

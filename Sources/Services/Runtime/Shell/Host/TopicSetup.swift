@@ -41,7 +41,7 @@ struct TopicSetup {
     private func createAndCheckTopics() throws(KafkaError) {
         let admin = try KafkaAdmin(self.settings.kafka(log: self.log))
         _ = try admin.waitUntilReachable(timeout: .seconds(2))
-        if self.settings.mode == .full {
+        if self.settings.mode != .embedded {
             try admin.createTopics(
                 PlazaTopic.allCases.map {
                     TopicSpec(
@@ -66,9 +66,9 @@ struct TopicSetup {
     /// Checks that existing topics accept the largest records that services write, and that the brokers set the times
     /// of records.
     ///
-    /// Otherwise an input whose records are too large for a topic would be set aside as a dead letter. And one record
-    /// with a time in the far future would stop all timers of its partition, because a partition's time never goes
-    /// back.
+    /// If a topic accepted only smaller records, an input whose records are too large for it would be set aside as a
+    /// dead letter. If producers set the times, one record with a time in the far future would stop all timers of its
+    /// partition: the partition's time never goes back, so it would stand still from then on.
     ///
     /// - Throws: `invalidConfiguration`, with the setting to correct.
     private func checkSettings(_ admin: KafkaAdmin) throws(KafkaError) {

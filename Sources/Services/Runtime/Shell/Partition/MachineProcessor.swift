@@ -72,7 +72,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         // A later version of an unreadable row, or its removal, replaces it.
         self.unreadableKeys.remove(key)
         guard let rowKey = M.Key(text: key) else {
-            // Without a row there is nothing to lose.
+            // The removal of a row whose key cannot be read loses nothing.
             if row != nil { self.unreadableKeys.insert(key) }
             return self.reportMalformed(key, "no key of a row")
         }
@@ -99,8 +99,8 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         self.standstill = self.committedStandstill
     }
 
-    // Rows and records have at most half a MiB, so one call with as many due rows rarely adds more than 16 MiB to a
-    // batch's effects.
+    // Rows and records have at most half a MiB. One call handles at most 16 inputs and 16 due rows, so it rarely adds
+    // more than 16 MiB to a batch's effects.
     package var maxInputs: Int { 16 }
 
     @discardableResult
@@ -158,7 +158,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         self.isRefreshed = true
     }
 
-    /// Advances the time to an input's time, and adds the standstill between the two.
+    /// Advances the time to an input's time, and adds the standstill since the last input.
     private func advance(to input: InboxInput) -> Moment {
         self.standstill = self.standstill + Moment.standstill(from: self.now, to: input.moment.now)
         self.now = max(self.now, input.moment.now)

@@ -87,7 +87,7 @@ final class OwnedPartition {
         return committed.map { $0 == self.committed } ?? true
     }
 
-    /// Handles records of a batch, in order, and advances the position past those that were decided.
+    /// Handles records of a batch, in order, and advances the position past the decided ones.
     ///
     /// - Returns: how many of the records were decided; see `PartitionProcessor.process`.
     /// - Throws: the processor's error; the batch must then be rolled back.

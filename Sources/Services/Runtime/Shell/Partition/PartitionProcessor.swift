@@ -106,12 +106,12 @@ package protocol PartitionProcessor: AnyObject {
     var rowCount: Int { get }
     /// The number of rows that could not be read when the partition was restored.
     ///
-    /// The partition goes on without them, so the service reports that it is degraded.
+    /// The partition is served without these rows, so the service reports that it is degraded.
     var unreadableRowCount: Int { get }
 
     /// Called when the results of all calls of `process` since the last commit are durable.
     func committed()
-    /// Called when these results were rolled back.
+    /// Called when the results of all calls of `process` since the last commit were rolled back.
     func rolledBack()
 }
 

@@ -31,13 +31,14 @@ package final class GroupSessionTimeout: Sendable {
     /// The first rejection of each timeout is logged, with the broker setting to change. There is no timeout after the
     /// last one of `steps`.
     ///
-    /// - Returns: whether the caller must retry at once with the new `timeout`.
+    /// - Returns: whether the caller must retry at once with the new `timeout`; false if `error` has another cause, or
+    ///   if there is no higher timeout.
     package func raiseIfRejected(_ error: any Error, requested: Duration, log: Log) -> Bool {
         guard (error as? KafkaError)?.kind == .sessionTimeoutRejected else { return false }
         let (next, isFirst) = self.current.withLock { current in
             // If another consumer has already raised the timeout, this one only retries.
             guard current == requested else { return (current, false) }
-            guard let next = Self.steps.first(where: { $0 > requested }) else { return (current, true) }
+            guard let next = Self.steps.first(where: { $0 > requested }) else { return (current, false) }
             current = next
             return (next, true)
         }

@@ -11,7 +11,7 @@ struct LeaseGuard {
     /// How long a phase may take: the session timeout minus the heartbeat interval and a margin.
     let limit: Milliseconds
     private var phaseBeganAt: MonotonicTime?
-    /// Whether a phase took too long, and no transaction has succeeded since.
+    /// Whether an ended phase took too long, and no transaction has succeeded since.
     private var isStalled = false
 
     init(limit: Milliseconds) { self.limit = limit }

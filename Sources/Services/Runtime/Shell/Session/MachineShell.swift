@@ -122,15 +122,15 @@ package struct ShellSettings: Sendable {
         self.instance = instance
         self.partitions = partitions
         self.mode = mode
-        self.sessionTimeout = GroupSessionTimeout(first: mode == .full ? .seconds(2) : .seconds(4))
+        self.sessionTimeout = GroupSessionTimeout(first: mode == .embedded ? .seconds(4) : .seconds(2))
     }
 
     /// How long a broker may delay an empty fetch response; short for the in-memory broker, which does not wake a
     /// pending fetch.
-    package var fetchWait: Duration { self.mode == .full ? .milliseconds(100) : .milliseconds(5) }
+    package var fetchWait: Duration { self.mode == .embedded ? .milliseconds(5) : .milliseconds(100) }
 
     /// `fetchWait` for consumers that need no low latency.
     ///
     /// It is longer for the in-memory broker, because each fetch uses time of the broker's only thread.
-    package var relaxedFetchWait: Duration { self.mode == .full ? .milliseconds(100) : .milliseconds(50) }
+    package var relaxedFetchWait: Duration { self.mode == .embedded ? .milliseconds(50) : .milliseconds(100) }
 }

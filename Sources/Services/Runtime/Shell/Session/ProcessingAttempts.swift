@@ -69,14 +69,15 @@ struct ProcessingAttempts {
     static let maxAloneAttempts = 2
     /// How many inputs are processed together while it is not known which of many inputs is at fault.
     ///
-    /// The square root of the size of a batch makes the number of chunks and the inputs of one chunk equal.
+    /// It is about the square root of `suspectOffsets`. There are then about as many chunks as inputs in a chunk, and
+    /// finding the input takes the fewest transactions.
     static let chunkSize = 32
-    /// At how many suspect offsets the inputs are processed alone without a chunk before, which would cost one more
-    /// death.
+    /// Up to this number of suspect offsets, the inputs are processed alone at once: a chunk before that would cost one
+    /// more death.
     private static let maxAloneOffsets = Int64(chunkSize)
     /// How many offsets are suspect, from the committed offset at which an owner died.
     ///
-    /// A batch has fewer records, so all inputs of the batch in which the owner died are covered.
+    /// A batch has fewer records, so these offsets include all inputs of the batch in which the owner died.
     private static let suspectOffsets: Int64 = 1000
 
     /// Identifies this process; a record of another process may show that an owner died.
@@ -105,7 +106,8 @@ struct ProcessingAttempts {
         if let record = self.record, record.offset == offset {
             if record.showsDeath(to: self.process) {
                 if let end = record.aloneUntil { self.aloneUntil = max(end, self.aloneUntil) }
-                // Inputs after the chunk, too: a deadly call is often there twice, because gateways send calls again.
+                // Inputs after the chunk are suspect, too: a gateway repeats a call without a reply, so the call that
+                // crashed the owner is often in the inbox twice.
                 let end = min(Self.sum(offset, Self.suspectOffsets), Self.sum(generation, 1))
                 self.suspectUntil = max(end, self.suspectUntil)
                 return nil
@@ -170,7 +172,7 @@ struct ProcessingAttempts {
     /// - Returns: the number of inputs of a chunk; 1 if the next input is processed alone.
     mutating func chunkLength(of count: Int, until end: Int64, at offset: Int64) -> Int {
         if offset < self.aloneUntil { return 1 }
-        // Few polled inputs do not show that few suspect ones are left.
+        // `count` does not show how many suspect inputs are left, because more of them may not have been polled yet.
         if count > 1, self.suspectUntil - offset > Self.maxAloneOffsets { return min(count, Self.chunkSize) }
         self.aloneUntil = min(end, self.suspectUntil)
         return 1
@@ -191,7 +193,7 @@ struct ProcessingAttempts {
     /// A record whose write failed is not remembered: its step would be processed without evidence of the attempt.
     mutating func recordWritten(_ record: Record) { self.record = record }
 
-    /// How the next step of an input that is processed alone is handled.
+    /// Decides how the next step of an input that is processed alone is handled.
     ///
     /// - Parameters:
     ///   - row: the key of the due row that is the step; empty for the input itself.

@@ -37,6 +37,7 @@ package struct ProgressWatch: Sendable {
         self.workFound(in: partition, at: now, isAssumed: true)
     }
 
+    /// Records that a partition has work, or, with `isAssumed`, that it may have some.
     private mutating func workFound(in partition: TopicPartition, at now: MonotonicTime, isAssumed: Bool) {
         var work = self.waiting[partition] ?? WaitingWork(since: now, isAssumed: true)
         work.sessionSince = work.sessionSince ?? now

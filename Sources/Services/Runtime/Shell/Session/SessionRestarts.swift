@@ -4,6 +4,7 @@ internal import MachineKit
 
 /// Decides what a shell does after one of its sessions has failed.
 struct SessionRestarts {
+    /// What the shell must do.
     enum Decision: Equatable {
         /// Begin the next session after a pause.
         case restart(after: Milliseconds)

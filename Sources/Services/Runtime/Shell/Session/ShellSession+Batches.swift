@@ -47,10 +47,11 @@ extension ShellSession {
     private func processBatch(_ records: ArraySlice<IncomingRecord>, mustTransact: Bool) throws -> Int? {
         let beganAt = MonotonicClock.now
         var batch = DecidedBatch(end: records.startIndex)
+        // A run consists of consecutive records of one partition.
         let runs = Self.partitionRuns(of: records).compactMap { run in
             self.owned[records[run.lowerBound].topicPartition].map { (records: records[run], partition: $0) }
         }
-        // After a failure, those partitions too are rolled back and read again that were not decided yet.
+        // After a failure all these partitions are rolled back and read again, even those of which nothing was decided.
         var partitions: [OwnedPartition] = []
         for run in runs where !partitions.contains(where: { $0 === run.partition }) { partitions.append(run.partition) }
         // If `partitions` is empty, all records belong to partitions that this instance does not serve.
@@ -60,7 +61,7 @@ extension ShellSession {
         do {
             for run in runs { try self.throwIfTakenOver(run.partition, run.records) }
             try self.decide(runs, into: &batch)
-            // The output may contain that of rows which are due before the next record, so it is suspect, too.
+            // The next record is suspect, too, because the output may contain that of rows which are due before it.
             suspects = records[..<min(batch.end + 1, records.endIndex)]
             // The batch may contain several runs of one partition. The partition is committed once for all of them,
             // because its plan for the rows (`planRows`) covers all changes since the last commit.
@@ -317,7 +318,7 @@ extension ShellSession {
         try self.consumer.seek(offsets)
     }
 
-    /// Splits `records` into runs of consecutive records of one partition each.
+    /// The index ranges of the runs in `records`: of consecutive records of one partition each.
     static func partitionRuns(of records: ArraySlice<IncomingRecord>) -> [Range<Int>] {
         if records.isEmpty { return [] }
         var runs: [Range<Int>] = []

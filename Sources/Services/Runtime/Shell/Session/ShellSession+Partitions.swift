@@ -135,8 +135,7 @@ extension ShellSession {
         try self.consumer.assign(startOffsets)
     }
 
-    /// Adds to `owned` those of `partitions` that no other member has claimed since they were revoked from this
-    /// instance.
+    /// Adds the `partitions` that no other member has claimed since they were revoked from this instance to `owned`.
     ///
     /// Such a partition needs no restore and no claim: its rows are current, and its former generation stays valid.
     ///

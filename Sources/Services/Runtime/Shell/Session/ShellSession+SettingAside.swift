@@ -49,7 +49,7 @@ extension ShellSession {
         self.replyProducer.write(records, to: self.spec.state)
     }
 
-    /// Processes polled records of a partition of which the first ones are suspect, in chunks or one by one.
+    /// Processes polled records of a partition, the suspect ones at the beginning in chunks or one by one.
     ///
     /// Returns after a failure, too: the consumer is then rewound, so that the records are polled again.
     ///
@@ -71,8 +71,9 @@ extension ShellSession {
 
     /// Processes suspect records as one batch.
     ///
-    /// The batch is committed in a transaction: of an appended batch without effects nothing is written, so the next
-    /// owner's committed offset would not be that of the next record of attempts.
+    /// The batch is committed in a transaction, even if the machine appends its batches. If an appended batch has no
+    /// effects, nothing is written, and the committed offset stays the same. The next record of attempts, which names a
+    /// later offset, would then mean nothing to the next owner.
     ///
     /// - Returns: false when the batch failed; the consumer is rewound to the first of the records.
     /// - Throws: the error that ends the session.

@@ -30,7 +30,7 @@ final class ShellSession {
     let consumer: KafkaConsumer
     let stateReader: StateReader
     let writer: any BatchWriter
-    /// Appends batches that need no transaction; nil when every batch is a transaction.
+    /// Appends batches that need no transaction; nil when every batch needs one.
     let appender: AppendWriter?
     /// Writes outside transactions: replies after the commit, ticks, and records of attempts.
     let replyProducer: ReplyProducer
@@ -102,8 +102,8 @@ final class ShellSession {
 
     /// Leaves the group and closes all Kafka clients.
     func close() {
-        // This comes first: leaving the group calls the rebalance handler, which uses the other clients and may write a
-        // checkpoint. The checkpoint can be a transaction, because each batch has ended its own.
+        // The consumer is closed first: leaving the group calls the rebalance handler, which uses the other clients and
+        // may write a checkpoint. For this a new transaction can begin, because each batch has ended its own one.
         self.consumer.close()
         self.setDamagedPartitions([])
         self.status.setUnreadableRowCounts([:])

@@ -57,7 +57,7 @@ final class StateReader {
     ///   - partitions: the partitions to read from their beginning.
     ///   - tails: further partitions, with the offset from which each is read.
     ///   - deadline: the time after which `timedOut` is thrown.
-    ///   - recordRead: called with each record; records of one partition are in order.
+    ///   - recordRead: called with each record that was read; records of one partition are in order.
     /// - Throws: `timedOut` after the deadline, or any error of the client.
     func read(
         _ partitions: [TopicPartition], tails: [TopicPartition: Int64] = [:], deadline: MonotonicTime,

@@ -19,14 +19,15 @@ struct BatchOutput {
     /// The size in bytes of the decided effects, replies included.
     var effectBytes = 0
 
-    /// The size of the effects with which a batch ends, 8 MiB: no further input is decided for it.
+    /// Once the effects of a batch have this size, 8 MiB, no further input is decided for the batch.
     ///
-    /// The effects of the last inputs and the changed rows add to it, which rarely exceeds `maxBytes`.
+    /// The effects of the last input may exceed this size, and the changed rows come on top; but a batch rarely has
+    /// more than `maxBytes`.
     static let maxEffectBytes = 8 << 20
     /// The maximum size of a batch of several inputs, 32 MiB; a larger one is divided.
     ///
-    /// It is written within the 2 s after which the broker aborts a transaction, and it is a quarter of the producer's
-    /// queue (`KafkaSettings`).
+    /// A batch of this size is written within 2 s, after which the broker would abort the transaction. It fills a
+    /// quarter of the producer's queue (`KafkaSettings`).
     static let maxBytes = 32 << 20
     /// An upper bound for the bytes that the record format adds to a record.
     private static let recordOverheadBytes = 100
@@ -87,11 +88,11 @@ extension BatchOutput {
 }
 
 extension KafkaProducer {
-    /// Puts the records of a batch into the queue.
+    /// Puts the records of a batch into the producer's queue.
     ///
     /// - Parameter records: all records of the batch.
-    /// - Throws: the errors of `send`. If the batch alone is larger than the queue, the error is `messageTooLarge`
-    ///   instead of `queueFull`: the batch would not fit at any other time either, so its inputs are the cause.
+    /// - Throws: the errors of `send`. If a batch does not even fit into the empty queue, the error is
+    ///   `messageTooLarge` instead of `queueFull`: the batch would never fit, so its inputs are the cause.
     func send(batch records: [OutgoingRecord]) throws(KafkaError) {
         let wasEmpty = self.queueDepth == 0
         do throws(KafkaError) {

@@ -6,10 +6,10 @@ internal import KafkaClient
 /// Only the delivery reports say why a record was rejected. The error of a failed transaction says only that records
 /// were not delivered.
 struct RejectedRecords: Sendable {
-    /// A topic that is configured as documented accepts this many bytes at once, with a large margin.
+    /// The number of bytes that every topic with the documented configuration accepts at once, with a large margin.
     ///
     /// A topic that rejects fewer bytes as too large would reject almost every record. That is a fault of the
-    /// deployment, so no input may be set aside for it.
+    /// deployment, for which no input may be set aside.
     static let alwaysAcceptedBytes = 16 * 1024
 
     /// The first rejection.

@@ -38,8 +38,8 @@ final class TransactionWriter: BatchWriter {
     private let connectionErrors: Locked<Int>
     /// The records that a broker rejected since the last transaction began.
     private let rejectedRecords = Locked(RejectedRecords())
-    /// Whether the next transaction needs a new epoch, because since the current epoch began an end may have been
-    /// requested twice or records were rejected.
+    /// Whether the next transaction needs a new epoch: in the current epoch, the end of a transaction may have been
+    /// requested twice, or records were rejected.
     private var needsNewEpoch = false
 
     init(
@@ -104,7 +104,7 @@ final class TransactionWriter: BatchWriter {
                 try self.producer.commitTransaction(timeout: Self.callTimeout)
             }
         } catch {
-            // This includes `unanswered`.
+            // After a fatal error, such as `unanswered`, this producer can no longer abort.
             if error.isFatal { throw error }
             throw try self.abort(after: error)
         }
@@ -134,7 +134,7 @@ final class TransactionWriter: BatchWriter {
     private func endTransaction(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let beganAt = MonotonicClock.now
         let errorsBefore = self.connectionErrors.withLock { $0 }
-        // This also runs after a failure, because a failed commit or abort may have been requested twice as well.
+        // A failed commit or abort may have been requested twice as well, so this also runs after a failure.
         defer {
             let hasConnectionError = self.connectionErrors.withLock { $0 } != errorsBefore
             let minTime = hasConnectionError ? Self.minRepeatedEndTimeAfterError : Self.minRepeatedEndTime
