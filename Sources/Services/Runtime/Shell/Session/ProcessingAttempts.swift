@@ -102,7 +102,7 @@ struct ProcessingAttempts {
     ///     suspect: they arrived when every former owner had already died.
     /// - Returns: the record to write before the first input is processed; nil if the state topic already has one for
     ///   this offset.
-    mutating func recordForAcquisition(at offset: Int64, generation: Int64) -> Record? {
+    mutating func beginOwnership(at offset: Int64, generation: Int64) -> Record? {
         if let record = self.record, record.offset == offset {
             if record.showsDeath(to: self.process) {
                 if let end = record.aloneUntil { self.aloneUntil = max(end, self.aloneUntil) }
@@ -125,7 +125,7 @@ struct ProcessingAttempts {
     /// - Parameter offset: the committed offset.
     /// - Returns: the record to write before another owner acquires the partition; nil if the record in the state topic
     ///   has another offset or was written by another process.
-    mutating func recordForRelease(at offset: Int64) -> Record? {
+    mutating func endOwnership(at offset: Int64) -> Record? {
         guard var record = self.record, record.offset == offset, record.process == self.process else { return nil }
         record.count = max(0, record.count - 1)
         record.process = ""
@@ -165,12 +165,14 @@ struct ProcessingAttempts {
 
     /// Decides how many of the next inputs are processed together; call this method only if `isSuspect` is true.
     ///
+    /// Once few inputs are suspect, this also decides that the suspect ones of the polled inputs are processed alone.
+    ///
     /// - Parameters:
     ///   - count: the number of inputs that were polled and not processed yet.
     ///   - end: the offset after the last of them.
     ///   - offset: the committed offset.
     /// - Returns: the number of inputs of a chunk; 1 if the next input is processed alone.
-    mutating func chunkLength(of count: Int, until end: Int64, at offset: Int64) -> Int {
+    mutating func chooseChunkLength(of count: Int, until end: Int64, at offset: Int64) -> Int {
         if offset < self.aloneUntil { return 1 }
         // `count` does not show how many suspect inputs are left, because more of them may not have been polled yet.
         if count > 1, self.suspectUntil - offset > Self.maxAloneOffsets { return min(count, Self.chunkSize) }

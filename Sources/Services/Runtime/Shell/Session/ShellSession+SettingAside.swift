@@ -29,7 +29,7 @@ extension ShellSession {
         var records: [(partition: Int32, record: ProcessingAttempts.Record)] = []
         for topicPartition in partitions {
             guard let partition = self.owned[topicPartition],
-                let record = partition.attempts.recordForRelease(at: partition.committed.offset)
+                let record = partition.attempts.endOwnership(at: partition.committed.offset)
             else { continue }
             records.append((topicPartition.partition, record))
         }
@@ -41,7 +41,7 @@ extension ShellSession {
         var records: [(partition: Int32, record: ProcessingAttempts.Record)] = []
         for topicPartition in partitions {
             guard let partition = self.owned[topicPartition],
-                let record = partition.attempts.recordForAcquisition(
+                let record = partition.attempts.beginOwnership(
                     at: partition.position, generation: partition.generation)
             else { continue }
             records.append((topicPartition.partition, record))
@@ -57,7 +57,7 @@ extension ShellSession {
     func processSuspects(_ records: [IncomingRecord], of partition: OwnedPartition) throws {
         var rest = records[...]
         while let first = rest.first, let last = rest.last, partition.attempts.isSuspect(at: partition.position) {
-            let length = partition.attempts.chunkLength(
+            let length = partition.attempts.chooseChunkLength(
                 of: rest.count, until: last.offset + 1, at: partition.position)
             let chunk = rest.prefix(length)
             let isDone =

@@ -28,13 +28,13 @@ import Testing
     ) -> ProcessingAttempts {
         var attempts = ProcessingAttempts(process: process)
         attempts.restore(record)
-        _ = attempts.recordForAcquisition(at: offset, generation: generation)
+        _ = attempts.beginOwnership(at: offset, generation: generation)
         return attempts
     }
 
     @Test func `an owner whose predecessor made progress processes whole batches`() {
         var firstOwner = ProcessingAttempts(process: "1")
-        let record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
+        let record = firstOwner.beginOwnership(at: 40, generation: Self.lateGeneration)
         #expect(record != nil)
         #expect(!firstOwner.isSuspect(at: 40))
         // The first owner has committed the input at 40.
@@ -44,13 +44,13 @@ import Testing
 
     @Test func `an input that is the next one at the acquisition is set aside after three owners have died at it`() {
         var firstOwner = ProcessingAttempts(process: "1")
-        var record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
+        var record = firstOwner.beginOwnership(at: 40, generation: Self.lateGeneration)
         // "1" dies in its first batch; "2" and "3" die while they process the input alone.
         for process in ["2", "3"] {
             // Only one input was there when the owner acquired the partition.
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40, generation: 41)
             #expect(owner.isSuspect(at: 40))
-            #expect(owner.chunkLength(of: 1, until: 41, at: 40) == 1)
+            #expect(owner.chooseChunkLength(of: 1, until: 41, at: 40) == 1)
             guard case .process(let written?) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) else {
                 Issue.record("\(process) does not process the input, or writes no record")
                 return
@@ -73,7 +73,7 @@ import Testing
         polledCount: Int, deaths: Int
     ) {
         var firstOwner = ProcessingAttempts(process: "1")
-        var record = firstOwner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
+        var record = firstOwner.beginOwnership(at: 40, generation: Self.lateGeneration)
         // The input at `deadlyOffset` ends each owner. The first one has died while it processed the whole batch. The
         // others commit what they processed before.
         let (end, deadlyOffset) = (Int64(40 + polledCount), Int64(40 + polledCount - 5))
@@ -88,7 +88,7 @@ import Testing
                     Issue.record("the input at \(offset) is not suspect")
                     return
                 }
-                let length = owner.chunkLength(of: Int(end - offset), until: end, at: offset)
+                let length = owner.chooseChunkLength(of: Int(end - offset), until: end, at: offset)
                 writeCount += 1
                 if length > 1 {
                     let chunkEnd = offset + Int64(length)
@@ -119,11 +119,11 @@ import Testing
 
     @Test func `inputs that arrived after the takeover are not suspect`() {
         var firstOwner = ProcessingAttempts(process: "1")
-        let record = firstOwner.recordForAcquisition(at: 40, generation: 40)
+        let record = firstOwner.beginOwnership(at: 40, generation: 40)
         var secondOwner = ProcessingAttempts(process: "2")
         secondOwner.restore(record)
         // The second owner has acquired the partition with the tick at 47.
-        _ = secondOwner.recordForAcquisition(at: 40, generation: 47)
+        _ = secondOwner.beginOwnership(at: 40, generation: 47)
         #expect(secondOwner.isSuspect(at: 47))
         #expect(!secondOwner.isSuspect(at: 48))
     }
@@ -132,9 +132,9 @@ import Testing
         // "1" has died in the chunk of the inputs 40 to 71.
         var owner = Self.attemptsAfterTakeover(
             ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: 72, process: "1"), by: "2", at: 40)
-        #expect(owner.chunkLength(of: 900, until: 940, at: 40) == 1)
-        #expect(owner.chunkLength(of: 869, until: 940, at: 71) == 1)
-        #expect(owner.chunkLength(of: 868, until: 940, at: 72) == ProcessingAttempts.chunkSize)
+        #expect(owner.chooseChunkLength(of: 900, until: 940, at: 40) == 1)
+        #expect(owner.chooseChunkLength(of: 869, until: 940, at: 71) == 1)
+        #expect(owner.chooseChunkLength(of: 868, until: 940, at: 72) == ProcessingAttempts.chunkSize)
         #expect(owner.isSuspect(at: 1039))
         #expect(!owner.isSuspect(at: 1040))
     }
@@ -143,12 +143,12 @@ import Testing
         let record = ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: nil, process: "1")
         var owner = ProcessingAttempts(process: "2")
         owner.restore(record)
-        _ = owner.recordForAcquisition(at: 40, generation: 99)
-        #expect(owner.chunkLength(of: 3, until: 43, at: 40) == 3)
-        #expect(owner.chunkLength(of: 1, until: 44, at: 43) == 1, "a chunk of one input is that input alone")
-        #expect(owner.chunkLength(of: 33, until: 100, at: 67) == ProcessingAttempts.chunkSize)
+        _ = owner.beginOwnership(at: 40, generation: 99)
+        #expect(owner.chooseChunkLength(of: 3, until: 43, at: 40) == 3)
+        #expect(owner.chooseChunkLength(of: 1, until: 44, at: 43) == 1, "a chunk of one input is that input alone")
+        #expect(owner.chooseChunkLength(of: 33, until: 100, at: 67) == ProcessingAttempts.chunkSize)
         // Of the polled inputs, those from 100 on are not suspect.
-        #expect(owner.chunkLength(of: 20, until: 118, at: 98) == 1)
+        #expect(owner.chooseChunkLength(of: 20, until: 118, at: 98) == 1)
         #expect(owner.isSuspect(at: 99))
         #expect(!owner.isSuspect(at: 100))
     }
@@ -182,7 +182,7 @@ import Testing
         owner.suspect(until: 900, count: 900)
         let chunk = owner.recordForChunk(until: 72, at: 40)
         owner = Self.attemptsAfterTakeover(chunk, by: "1", at: 40)
-        #expect(owner.chunkLength(of: 900, until: 940, at: 40) == 1)
+        #expect(owner.chooseChunkLength(of: 900, until: 940, at: 40) == 1)
         guard case .process(let record?) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) else {
             Issue.record("the attempt has no record")
             return
@@ -194,16 +194,16 @@ import Testing
         var owner = ProcessingAttempts(process: "1")
         #expect(!owner.isSuspect(at: 0))
         owner.suspect(until: 900, count: 900)
-        #expect(owner.chunkLength(of: 900, until: 900, at: 0) == ProcessingAttempts.chunkSize)
+        #expect(owner.chooseChunkLength(of: 900, until: 900, at: 0) == ProcessingAttempts.chunkSize)
         owner.suspect(until: 32, count: 32)
-        #expect(owner.chunkLength(of: 900, until: 900, at: 31) == 1)
-        #expect(owner.chunkLength(of: 868, until: 900, at: 32) == ProcessingAttempts.chunkSize)
+        #expect(owner.chooseChunkLength(of: 900, until: 900, at: 31) == 1)
+        #expect(owner.chooseChunkLength(of: 868, until: 900, at: 32) == ProcessingAttempts.chunkSize)
         #expect(!owner.isSuspect(at: 900))
     }
 
     @Test func `an owner whose session begins again after an error does not count as dead`() {
         var owner = ProcessingAttempts(process: "1")
-        var record = owner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
+        var record = owner.beginOwnership(at: 40, generation: Self.lateGeneration)
         for _ in 0..<10 {
             owner = Self.attemptsAfterTakeover(record, by: "1", at: 40)
             #expect(!owner.isSuspect(at: 40))
@@ -220,15 +220,15 @@ import Testing
         for process in ["1", "2", "3", "4"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             #expect(!owner.isSuspect(at: 40))
-            #expect(owner.recordForRelease(at: 41) == nil, "the record is of another offset, 40")
-            record = owner.recordForRelease(at: 40)
+            #expect(owner.endOwnership(at: 41) == nil, "the record is of another offset, 40")
+            record = owner.endOwnership(at: 40)
             #expect(record?.process == "", "no process has died")
         }
         // "5" dies with its batch and "6" with the input alone. "7" gives up the partition while it processes the input
         // alone.
         var owner = ProcessingAttempts(process: "5")
         owner.restore(record)
-        record = owner.recordForAcquisition(at: 40, generation: Self.lateGeneration)
+        record = owner.beginOwnership(at: 40, generation: Self.lateGeneration)
         for process in ["6", "7"] {
             owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             guard case .process(let written?) = owner.stepDecision(row: Self.input, step: Self.firstStep, at: 40) else {
@@ -239,7 +239,7 @@ import Testing
             record = written
         }
         #expect(record?.count == 2, "\"6\" and \"7\" have begun to process the input alone")
-        record = owner.recordForRelease(at: 40)
+        record = owner.endOwnership(at: 40)
         #expect(record?.count == 1, "\"7\" has withdrawn its attempt")
         // "8" dies with the input alone. This is the third death, after those of "5" and "6".
         owner = Self.attemptsAfterTakeover(record, by: "8", at: 40)
