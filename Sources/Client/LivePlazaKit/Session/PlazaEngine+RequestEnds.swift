@@ -14,7 +14,8 @@ extension PlazaEngine {
     func rememberRequestEnds(_ input: FoldInput) {
         let requests = input.listedRequests(of: UserID(self.selfID))
         if case .snapshot(let snapshot) = input, let name = snapshot.name {
-            self.liveSession?.requestEnds = self.requestEnds.filter { $0.key.snapshot != name }
+            let ends = self.requestEnds.filter { $0.key.snapshot != name }
+            self.liveSession?.requestEnds = ends
         } else if requests.isEmpty {
             return
         }
@@ -26,6 +27,7 @@ extension PlazaEngine {
         self.scheduleRequestCheck()
     }
 
+    /// The live session's `requestEnds`; read it before assigning to them, because the two accesses may not overlap.
     private var requestEnds: [RequestName: MonotonicTime] { self.liveSession?.requestEnds ?? [:] }
 
     private func scheduleRequestCheck() {
@@ -44,7 +46,8 @@ extension PlazaEngine {
     private func checkRequestEnds() {
         let now = self.clock.now
         let ended = self.requestEnds.filter { $0.value <= now }.keys
-        self.liveSession?.requestEnds = self.requestEnds.filter { $0.value > now }
+        let laterEnds = self.requestEnds.filter { $0.value > now }
+        self.liveSession?.requestEnds = laterEnds
         // While the connection is lost, no read is possible; hosts read the open requests after a resume.
         if self.connection?.lostAt == nil {
             let shown = Set(ended.filter { self.liveSession?.fold.states.lists($0) == true }.map(\.snapshot))
