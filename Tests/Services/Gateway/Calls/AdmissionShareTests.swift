@@ -11,16 +11,15 @@ import Tokens
 
 /// The largest shares of a gateway's connections and calls that one user, one app's servers, and one app get.
 ///
-/// `retryAfter` is in milliseconds. A client whose connection exceeds a limit gets 5 s as the time to
-/// retry.
+/// `retryAfter` is in milliseconds. A client whose connection exceeds a limit gets 5 s as the time to retry.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
     /// The parameters of calls about the live room, which no caller of these tests has joined.
     private static let liveParams = "{\"live\":\"room\"}"
 
-    /// Calls `live.leave` until the gateway rejects the call as overloaded; `served` is the number of earlier calls.
+    /// Calls `live.leave` until the gateway rejects a call as overloaded; `served` is the number of calls before it.
     ///
-    /// The gateway forwards each leave, although presence rejects the leave of a caller who has not joined. How many
-    /// are served depends on the machine's speed, because the gateway admits further calls while time passes.
+    /// The gateway forwards each of these calls, and presence rejects them, because the caller has not joined the live.
+    /// `served` depends on the machine's speed, because the gateway admits further calls while time passes.
     private func leaveUntilOverloaded(_ client: WireClient) throws -> (served: Int, rejection: ReplyError) {
         for served in 0..<1000 {
             if let error = try client.call("live.leave", Self.liveParams).error, error.code == .overloaded {
@@ -48,7 +47,8 @@ import Tokens
     @Test func `an app whose calls exceed its share is rejected, and other apps are served`() throws {
         let cluster = try FakeCluster { $0.admission.callsPerApp = 3 }
         cluster.create("room")
-        // The caller is an app's server, because its calls count for the app's share alone, not for a user's share.
+        // The caller is an app's server, because a server's calls count only for the app's share. A user's calls would
+        // count for the user's share, too.
         let (shop, _) = try cluster.client("shop", role: .server)
         let (served, rejection) = try self.leaveUntilOverloaded(shop)
         // At three calls a second the next one is admitted after 334 ms.
@@ -62,7 +62,7 @@ import Tokens
     }
 
     /// Rules: R12.21.
-    @Test func `an app has at most its limit of lives, and owners come back to those that run`() throws {
+    @Test func `an app has at most its limit of lives, and an owner may create its running live again`() throws {
         let cluster = try FakeCluster { $0.admission.livesPerApp = 2 }
         for live in ["one", "two"] { cluster.create(live) }
         let (server, _) = try cluster.client("shop", role: .server)
@@ -89,7 +89,8 @@ import Tokens
         let cluster = try FakeCluster { $0.admission.serverCalls = RateLimit(5, per: .seconds(60)) }
         cluster.create("room")
         let (shop, _) = try cluster.client("shop", role: .server)
-        // The bucket of the rate has room for five calls, and the ban counts as one call for each of 20 users.
+        // The bucket of the rate has room for five calls. The ban would count as 20 calls, one for each user, so it
+        // counts as the whole bucket.
         let users = (0..<20).map { "\"u\($0)\"" }.joined(separator: ",")
         let ban = "{\"live\":\"room\",\"users\":[\(users)],\"duration\":60}"
         #expect(try shop.call("live.ban", ban) == .success(result: .done), "the full bucket admits the ban")
@@ -106,8 +107,8 @@ import Tokens
         for client in clients { _ = try client.call("live.leave", Self.liveParams) }
         let (served, rejection) = try self.leaveUntilOverloaded(clients[0])
         // A user with a limit of four calls a second may make four calls at once, then one call every 250 ms.
-        let mostCalls = 4 + (MonotonicClock.now.milliseconds - start) / 250
-        #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(rejection.retryAfter ?? 0))
+        let maxCalls = 4 + (MonotonicClock.now.milliseconds - start) / 250
+        #expect(served >= 1 && clients.count + served <= maxCalls && (1...250).contains(rejection.retryAfter ?? 0))
         #expect(try clients[0].getsPong(), "a ping does not count, because it is not forwarded")
         #expect(
             try eve.call("live.leave", Self.liveParams).error?.code == .notInRoom,
@@ -137,7 +138,8 @@ import Tokens
         for _ in 0..<50 {
             #expect(try viewer.call("live.get", Self.liveParams).error == nil, "eve reads the live that she is in")
         }
-        // Bob is not in the live, so his reads of it end like his reads of the list. On a quick machine it takes some.
+        // Bob is not in the live, so his reads of it are rejected like his reads of the list. A fast machine may answer
+        // some of them first.
         rejection = nil
         for _ in 0..<10_000 where rejection == nil { rejection = try client.call("live.get", Self.liveParams).error }
         #expect(rejection?.code == .overloaded, "bob is not in the live")
@@ -151,7 +153,9 @@ import Tokens
     }
 
     /// Rules: R12.24.
-    @Test func `I16 a client that does not read its answers gets no more of them, and other clients do`() throws {
+    @Test func `I16 the reads of a client that does not take its answers are rejected, and other clients are served`()
+        throws
+    {
         let cluster = try FakeCluster {
             $0.admission.reads = RateLimit(1_000_000)
             $0.admission.frames = RateLimit(1_000_000)
@@ -196,8 +200,8 @@ import Tokens
         #expect(cluster.refusalCount(.serverReads) == 1)
         #expect(try shop.getsPong())
         // The servers may make seven calls, and have made six: two lists, three `live.get` (the rejected one counts,
-        // too) and a ping. The ban counts as three calls, one for each user that it names. The gateway counts the first
-        // of the three when it receives the ban, and then rejects the ban, because the other two exceed the limit.
+        // too) and a ping. The ban counts as three calls, one for each user that it names. The gateway counts one call
+        // when it receives the ban, and then rejects the ban, because the other two exceed the limit.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
         let rejectedBan = try shop.call("live.ban", ban).error
         // At seven calls in 700 s, one more is admitted every 100 s. So a repeated ban, which needs three, is admitted

@@ -11,11 +11,11 @@ import Tokens
 
 @testable import Gateway
 
-/// A gateway's limits for one address, connection, user or app (I16, everything has a limit).
+/// A gateway's limits for one address, connection, user or app (I16 in docs/RULES.md: everything has a limit).
 ///
-/// `retryAfter` is in milliseconds, the header `Retry-After` in seconds. A client whose
-/// connection exceeds a limit gets 5 s as the time to retry. `RateLimit(3, per: .seconds(60))` admits three at once,
-/// and then one more each 60 / 3 = 20 s.
+/// `retryAfter` is in milliseconds, the header `Retry-After` in seconds. A client whose connection exceeds a limit gets
+/// 5 s as the time to retry. `RateLimit(3, per: .seconds(60))` admits three calls at once, and then one call every
+/// 60 / 3 = 20 s.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionTests {
     /// Rules: R12.6.
     @Test func `an address gets at most its limit of connections, counted over all shards`() throws {
@@ -66,7 +66,7 @@ import Tokens
         #expect(try response(to: "POST /v1 HTTP/1.1\r\nHost: a\r\n\r\n").hasPrefix("HTTP/1.1 405"))
         // The client ends this connection in the middle of its head.
         #expect(try response(to: "GET /v1 HT").isEmpty)
-        // The four handshakes have used up the rate. Both a well-formed and a malformed further one are rejected.
+        // The four handshakes have used up the rate. Further handshakes are refused, well-formed and malformed ones.
         #expect(try WireClient(port: cluster.gateway.port).status == 429)
         #expect(try response(to: "\u{1}\r\n\r\n").hasPrefix("HTTP/1.1 429"))
         #expect(cluster.refusalCount(.handshakes) == 2)
@@ -78,6 +78,7 @@ import Tokens
     {
         let cluster = try FakeCluster { $0.admission.handshakes = RateLimit(3, per: .seconds(60)) }
         let admission = cluster.gateway.admission
+        // Both addresses are of one network, with the same first 64 bits, so they share the rate.
         let address = try #require(IPAddress("2001:db8::1"))
         let neighbor = try #require(IPAddress("2001:db8::2"))
         for _ in 0..<3 {
@@ -115,7 +116,7 @@ import Tokens
     @Test func `a resume counts as a join of its user, and other users resume at once`() throws {
         let cluster = try FakeCluster { $0.admission.joinsOfLive = RateLimit(3, per: .seconds(60)) }
         cluster.create("room")
-        // bob's join gets the fake cluster's first ticket, 101.
+        // Bob's join gets the fake cluster's first ticket, 101.
         _ = try cluster.viewer("bob", of: "room", session: "phone")
         let point = ResumePoint(
             live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 0))
@@ -189,8 +190,8 @@ import Tokens
         let (second, _) = try cluster.client("bob")
         let (third, _) = try cluster.client("carol")
         for client in [first, second, third] { try client.write(unfinishedMessage) }
-        // Which connection exceeds the limit depends on the order in which the bytes arrive, so the test looks at the
-        // metric, every 20 ms (`isQuiet` waits) and for 10 s at most.
+        // Which connection exceeds the limit depends on the order in which the bytes arrive. So the test looks at the
+        // metric instead of a connection, every 20 ms (`isQuiet` waits) and for 10 s at most.
         let deadline = ContinuousClock.now + .seconds(10)
         while cluster.refusalCount(.unfinishedMessages) == 0, ContinuousClock.now < deadline {
             _ = first.isQuiet(milliseconds: 20)
@@ -273,7 +274,7 @@ import Tokens
     @Test func `a page of the list counts as one read of a user for each 20 entries`() throws {
         let cluster = try FakeCluster { $0.admission.reads = RateLimit(5, per: .seconds(60)) }
         let (client, _) = try cluster.client("bob")
-        // Three reads, and then one: a page has 20 entries by default.
+        // A page of 50 entries counts as three reads. A page has 20 entries by default, and counts as one.
         #expect(try client.call("live.list", #"{"count":50}"#).error == nil)
         #expect(try client.call("live.list").error == nil)
         let rejection = try client.call("live.list", #"{"count":50}"#).error
@@ -294,7 +295,7 @@ import Tokens
         let (second, _) = try cluster.client("bob")
         #expect(try first.call("live.create", #"{"live":"one"}"#).error == nil)
         #expect(try second.call("live.create", #"{"live":"two"}"#).error == nil)
-        // The next one is admitted after 30 s, less the time that the calls have taken.
+        // The next create is admitted after 60 s / 2 = 30 s, less the time that the calls have taken.
         let rejection = try first.call("live.create", #"{"live":"three"}"#).error
         #expect(rejection?.code == .tooFrequent && (15_000...30_000).contains(rejection?.retryAfter ?? 0))
         #expect(try second.call("live.create", #"{"live":"three","join":true}"#).error?.code == .tooFrequent)
@@ -309,9 +310,9 @@ import Tokens
         }
     }
 
-    @Test func `close codes that clients make up are counted under one metric label`() throws {
+    @Test func `disconnects with unexpected close codes of clients are counted under one metric label`() throws {
         let cluster = try FakeCluster()
-        // 4104 is a code that only the gateway gives; the others mean nothing to the gateway.
+        // 4104 is a code that only the gateway gives. The gateway does not know the others.
         for code in [3000, 3999, 4104, 4999] as [UInt16] {
             let client = try WireClient(port: cluster.gateway.port)
             try client.write(WireClient.maskedFrame(.close, [UInt8(code >> 8), UInt8(code & 255)]))

@@ -80,7 +80,8 @@ import Testing
         for _ in 0..<5 { try malformed.send("no call") }
         #expect(try malformed.closeCode() == DisconnectCode.protocolViolation.code)
         let interrupted = try WireClient(port: cluster.gateway.port)
-        // The connection ends within the header of a masked text frame: after 126, two bytes of the length should come.
+        // The connection ends within the header of a masked text frame: after 126 two bytes of the length must come,
+        // and only one does.
         try interrupted.write([WireClient.FirstByte.text.rawValue, 0x80 | 126, 1])
         interrupted.cutConnection()
         let (good, _) = try cluster.client("bob")
@@ -133,10 +134,9 @@ import Testing
         }
     }
 
-    /// Sends 100,000 mutations of valid frames.
+    /// Two of three connections begin with a valid login.
     ///
-    /// Two of three connections begin with a valid login. The test reconnects whenever the gateway closes a connection.
-    /// The settings are so high that no rate is reached.
+    /// The test reconnects whenever the gateway closes a connection. The limits are so high that no rate is exceeded.
     @Test func `a gateway that has received 100,000 mutated frames still serves clients`() throws {
         let cluster = try FakeCluster { settings in
             settings.maxBadFrames = 250
@@ -222,6 +222,7 @@ import Testing
     @Test func `I17 a token whose claim exceeds a limit is rejected, and the error names the claim`() throws {
         let cluster = try FakeCluster()
         let client = try WireClient(port: cluster.gateway.port)
+        // The claim `avatar` is one byte too long. The test signs the payload with the app's key, as an app would.
         let key = try #require(try AppKeyring(json: FakeCluster.Tokens.appsFile).signingKey(for: "demo"))
         let longAvatar = String(repeating: "a", count: 201)
         let payload = #"{"app":"demo","sub":"bob","exp":9000000000,"avatar":"\#(longAvatar)"}"#

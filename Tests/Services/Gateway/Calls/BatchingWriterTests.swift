@@ -71,7 +71,7 @@ import Testing
         try writer.write(Self.record, token: 1)
         sink.rejectsAll.withLock { $0 = true }
         try writer.write(Self.record, token: 2)
-        // One record is buffered already, so the buffer is full before this loop ends.
+        // The loop writes one record more than the buffer may hold, and one record is buffered already.
         #expect(throws: SinkRejection.full, "a full buffer must reject a record") {
             for _ in 0...BatchingWriter.maxBufferedRecords { try writer.write(Self.record, token: 3) }
         }

@@ -92,11 +92,6 @@ import Testing
 
     private static let textParams = "{\"live\":\"room\",\"text\":\"x\"}"
 
-    /// The error of a failure; nil for a success.
-    private func rejection(_ outcome: Outcome) -> ReplyError? {
-        if case .failure(let error) = outcome { error } else { nil }
-    }
-
     /// Reads frames until none has arrived for `milliseconds`.
     private func readUntilQuiet(_ client: WireClient, milliseconds: Int32) throws {
         while !client.isQuiet(milliseconds: milliseconds) { _ = try client.next() }
@@ -104,28 +99,29 @@ import Testing
 
     /// Takes the only broker, number 1, down, and makes a call whose record times out.
     ///
-    /// From then on the gateway refuses all calls, and a probe asks the broker whether it is back.
+    /// From then on the gateway rejects all calls, and a probe asks the broker whether it is back.
     private func takeBrokerDown(_ fixture: BrokerFixture, _ client: WireClient) throws {
         try fixture.broker.takeDown(broker: 1)
-        let error = self.rejection(try client.call("barrage.sendText", Self.textParams))
+        let error = try client.call("barrage.sendText", Self.textParams).error
         #expect(error?.code == .unavailable && error?.retryAfter != nil)
     }
 
-    @Test func `when the broker dies one call times out, and others are refused until the broker is back`() async throws
+    @Test func `when the broker dies one call times out, and others are rejected until the broker is back`()
+        async throws
     {
         try await runOnDedicatedThread {
             let fixture = try BrokerFixture()
             defer { fixture.stop() }
             fixture.cluster.create("room")
             let client = try fixture.cluster.viewer("bob", of: "room")
-            #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil)
+            #expect(try client.call("barrage.sendText", Self.textParams).error == nil)
             try self.takeBrokerDown(fixture, client)
 
-            // For more than a second all calls are refused at once. The probe asks the broker, so no call of a client
-            // has to wait for it.
+            // For more than a second all calls are rejected at once. The probe asks the broker, so that no call of a
+            // client has to wait for the broker.
             let start = MonotonicClock.now.milliseconds
             for _ in 0..<10 {
-                let error = self.rejection(try client.call("barrage.sendText", Self.textParams))
+                let error = try client.call("barrage.sendText", Self.textParams).error
                 #expect(error?.code == .unavailable && error?.retryAfter != nil)
                 try self.readUntilQuiet(client, milliseconds: 100)
             }
@@ -138,7 +134,7 @@ import Testing
 
             try fixture.broker.bringUp(broker: 1)
             let returnTime = MonotonicClock.now.milliseconds
-            while let error = self.rejection(try client.call("barrage.sendText", Self.textParams)) {
+            while let error = try client.call("barrage.sendText", Self.textParams).error {
                 #expect(error.code == .unavailable)
                 try #require(
                     MonotonicClock.now.milliseconds - returnTime < 10_000,
@@ -148,7 +144,7 @@ import Testing
             #expect(fixture.cluster.gateway.isBrokerHealthy)
             try #require(fixture.probe.join(timeout: .seconds(10)), "the probe ends when the broker is back")
             let requestCount = fixture.probeRequestCount.withLock { $0 }
-            for _ in 0..<5 { #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil) }
+            for _ in 0..<5 { #expect(try client.call("barrage.sendText", Self.textParams).error == nil) }
             #expect(
                 fixture.probeRequestCount.withLock { $0 } == requestCount, "after its end the probe asks no more")
         }
@@ -162,10 +158,10 @@ import Testing
             let client = try fixture.cluster.viewer("bob", of: "room")
             #expect(fixture.writer.fatalError == nil)
             // An idempotent producer whose sequence numbers have a gap can never write again. The two numbers are
-            // Kafka's codes of the request and of the error. 20 requests fail, so that no repetition of them succeeds.
+            // Kafka's codes of the request and of the error. 20 requests in a row fail, so that every retry fails, too.
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try fixture.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
-            #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) != nil)
+            #expect(try client.call("barrage.sendText", Self.textParams).error != nil)
             let start = MonotonicClock.now.milliseconds
             while fixture.writer.fatalError == nil {
                 try #require(
@@ -196,18 +192,18 @@ import Testing
         }
     }
 
-    @Test func `a lost connection alone neither refuses a call nor starts a probe`() async throws {
+    @Test func `because of a lost connection alone no call is rejected, and no probe begins`() async throws {
         try await runOnDedicatedThread {
             let fixture = try BrokerFixture()
             defer { fixture.stop() }
             fixture.cluster.create("room")
             let client = try fixture.cluster.viewer("bob", of: "room")
-            // The broker closes the connection and is back at once. (In production a broker closes idle connections.)
+            // The broker closes the connection, as a broker in production closes idle connections, and is back at once.
             try fixture.broker.takeDown(broker: 1)
             try fixture.broker.bringUp(broker: 1)
             fixture.cluster.gateway.brokerConnectionLost()
             #expect(fixture.cluster.gateway.isBrokerHealthy == false, "the broker must deliver a record first")
-            for _ in 0..<5 { #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil) }
+            for _ in 0..<5 { #expect(try client.call("barrage.sendText", Self.textParams).error == nil) }
             #expect(fixture.cluster.gateway.isBrokerHealthy)
             #expect(fixture.probeRequestCount.withLock { $0 } == 0)
         }

@@ -35,14 +35,15 @@ import Tokens
     }
 
     /// Rules: R12.8.
-    @Test func `a create with a join counts for the joins and leaves of its user, at its first copy`() throws {
-        // Three at once, and then one more every 20 s.
+    @Test func `a create with a join counts for the user's limit of joins and leaves`() throws {
+        // Three joins or leaves at once, and then one more every 20 s.
         let cluster = try FakeCluster { $0.admission.memberships = RateLimit(3, per: .seconds(60)) }
         let (client, _) = try cluster.client("anna")
-        // The first create and the leave are two. A client that is in a live may create no other (R1.1), so it leaves.
+        // This create and this leave are the first two. A client that is in a live may not create another one (R1.1),
+        // so it leaves before the next create.
         #expect(self.joined(try client.call("live.create", Self.createAndJoin)) != nil)
         #expect(try client.call("live.leave", #"{"live":"room"}"#) == .success(result: .done))
-        // The third.
+        // This create is the third.
         #expect(self.joined(try client.call("live.create", #"{"live":"second","join":true}"#)) != nil)
         #expect(cluster.refusalCount(.memberships) == 0)
 
@@ -52,7 +53,7 @@ import Tokens
         #expect(cluster.refusalCount(.memberships) == 1)
         #expect(
             try tablet.call("live.create", #"{"live":"third"}"#).error == nil,
-            "a create without a join is not counted, and nothing is kept of the rejected one")
+            "a create without a join is not counted, and the rejected create has created nothing")
     }
 
     /// Rules: R3.66.

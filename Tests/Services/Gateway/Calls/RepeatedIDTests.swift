@@ -11,8 +11,8 @@ import Tokens
 
 /// Calls with the id of a call that is still open.
 ///
-/// One reply answers a call and its repetition, so the repetition does not count for a rate. But a client may give the
-/// id to another call, or to a read that the gateway answers from memory.
+/// One reply answers a call and its repetition, so the repetition does not count for a rate. But a client may also give
+/// the id of an open call to another call, or to a read that the gateway answers from memory.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct RepeatedIDTests {
     private static let liveParams = #"{"live":"room"}"#
     private static let kickParams = #"{"live":"room","user":"carol"}"#
@@ -23,7 +23,8 @@ import Tokens
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         cluster.state.withLock { $0.answersCalls = false }
-        // A call that was forwarded, and a read that waits for an answer that several clients share; it counts itself.
+        // Two open calls: a kick, which was forwarded, and a summary, a shared read that waits for its answer. The
+        // summary counts as the first of three reads.
         let kick = try client.begin("audience.kick", Self.kickParams)
         let summary = try client.begin("live.summary", Self.liveParams)
         for id in [kick, summary] { #expect(try client.call("gift.list", id: id).error == nil) }
@@ -52,14 +53,16 @@ import Tokens
         for _ in 0..<3 { #expect(try server.call("gift.list", id: id).error == nil) }
         #expect(try server.call("gift.list", id: id).error?.code == .tooFrequent)
         #expect(cluster.refusalCount(.serverReads) == 1)
-        // Five calls have counted: the end of the live, and four reads. A repetition of the end does not.
+        // Five calls have counted: the end of the live, and four reads. Repetitions of the end do not count.
         for _ in 0..<5 { try server.begin("live.end", Self.liveParams, id: id) }
         for _ in 0..<5 { #expect(try server.call("ping").error == nil) }
         #expect(try server.call("ping").error?.code == .tooFrequent)
     }
 
     /// Rules: R12.8.
-    @Test func `another call with the id of a read that waits is not forwarded, and does not take its answer`() throws {
+    @Test func `another call with the id of a waiting read is not forwarded, and the read still gets its answer`()
+        throws
+    {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")

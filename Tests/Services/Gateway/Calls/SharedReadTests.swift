@@ -58,7 +58,7 @@ import Tokens
     @Test func `20 clients that call for a live's summary cause at most eight requests`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        let clients = try (1...20).map { try cluster.client("user\($0)").0 }
+        let clients = try (1...20).map { try cluster.client("user\($0)").client }
         let ids = try clients.map { try $0.begin("live.summary", Self.liveParams) }
         for (client, id) in zip(clients, ids) {
             #expect(try client.answer(to: id) == .success(result: FakeCluster.summaryResult))
@@ -128,8 +128,8 @@ import Tokens
         }
         #expect(error.code == .overloaded)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
-        // The request for the summary must be written before the machines answer calls again, so that only the list is
-        // answered.
+        // This waits for the request for the summary. If that request were written after the next line, the fan-out
+        // would answer it, too.
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-/// The trace of a call: its span in the gateway, whose context the record to the machine's inbox carries in a header.
+/// The trace of a call: its span in the gateway, and the span's context in a header of the record to the machine.
 @Suite(.timeLimit(.minutes(1))) struct TracingTests {
     /// Waits for the first record to the fan-out, and returns its trace header; nil if the record has none.
     private static func traceHeader(of cluster: FakeCluster) throws -> [UInt8]? {

@@ -26,7 +26,7 @@ import Webhooks
         /// Creates a gateway whose app's backend is `receiver`.
         ///
         /// `timeout` is how long the gateway waits for the backend's decision. Without a decision by then, a message is
-        /// allowed and a gift is refused. Without `makesDecisions` the gateway gets no decision at all. `change`
+        /// allowed and a gift is rejected. If `makesDecisions` is false, the gateway gets no decision at all. `change`
         /// changes the gateway's settings.
         init(
             _ receiver: RecordingReceiver, timeout: Duration = .seconds(20), makesDecisions: Bool = true,
@@ -71,7 +71,7 @@ import Webhooks
     }
 
     /// Rules: R14.10.
-    @Test func `a message is forwarded if the backend allows it, else refused with the backend's message`() throws {
+    @Test func `a message is forwarded if the backend allows it, else rejected with the backend's message`() throws {
         let receiver = try RecordingReceiver { _, received in
             .answer(200, received.text.contains("bad") ? #"{"code":1,"message":"mind your words"}"# : #"{"code":0}"#)
         }
@@ -83,10 +83,10 @@ import Webhooks
                 == .failure(error: ReplyError(.sensitiveWords, "mind your words")))
         #expect(
             try fixture.forwardedCommands().map { $0.name } == ["sendText", "forbidden"],
-            "the fan-out also gets the rejected message, as a rejection")
+            "the fan-out also gets the rejection of the second message")
         let request = try Wire.decode(WebhookRequest.self, from: try #require(receiver.received.first).body)
         guard case .beforeText(let sender, "good", nil) = request.content else {
-            Issue.record("\(request)")
+            Issue.record("unexpected webhook request: \(request)")
             return
         }
         #expect(sender.userID == "bob" && request.live == "room")
@@ -115,8 +115,8 @@ import Webhooks
         // A shard whose mailbox is full loses decisions. Here the webhook client does not run, so none is ever made.
         let fixture = try Self.fixtureWithGifts(receiver, timeout: .milliseconds(100), makesDecisions: false)
         let client = try fixture.cluster.viewer("bob", of: "room")
-        // A session may have 16 open calls. The webhook client keeps the 12 requests of both rounds; a user's share is
-        // 16.
+        // A session may have 16 open calls, so each round makes 16. The two rounds make 12 webhook requests; the
+        // webhook client keeps up to 16 for a user.
         for round in Int64(0)...1 {
             let texts = try (1...5).map { try client.begin("barrage.sendText", Self.textParams("m\($0)")) }
             let gift = try client.begin("gift.send", #"{"live":"room","gift":"rose"}"#)
@@ -124,7 +124,7 @@ import Webhooks
             for (text, number) in zip(texts, (round * 5 + 1)...) {
                 #expect(try client.answer(to: text) == Self.sent(asItem: number), "a message is allowed")
             }
-            #expect(try client.answer(to: gift).error?.code == .giftCheckFailed, "a gift is refused")
+            #expect(try client.answer(to: gift).error?.code == .giftCheckFailed, "a gift is rejected")
             for like in likes { #expect(try client.answer(to: like) == .success(result: .done)) }
             #expect(try fixture.forwardedCommands().suffix(16).map(\.counter) == texts + [gift] + likes)
         }
@@ -150,7 +150,7 @@ import Webhooks
         let fixture = try BackendFixture(receiver) { $0.admission.callsPerUser = 4 }
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
-        // Bob may make four calls a second. He sends until one message is refused, however fast the machine is.
+        // Bob may make four calls a second. He sends messages until one is rejected, however fast the machine is.
         var outcome = Outcome.success(result: .done)
         var sentCount: Int64 = 0
         while case .success = outcome, sentCount < 1000 {
@@ -158,7 +158,7 @@ import Webhooks
             if case .success = outcome { sentCount += 1 }
         }
         #expect(outcome.error?.code == .overloaded && outcome.error?.retryAfter != nil)
-        #expect(sentCount > 0 && receiver.received.count == sentCount, "the backend is not asked about the refused one")
+        #expect(sentCount > 0 && receiver.received.count == sentCount, "the last message causes no request")
         #expect(
             try eve.call("barrage.sendText", Self.textParams("hello")) == Self.sent(asItem: sentCount + 1),
             "bob's calls do not count for eve")
@@ -182,7 +182,7 @@ import Webhooks
         let client = try fixture.cluster.viewer("bob", of: "room")
         // A session may have 16 open calls.
         for number in 1...16 { _ = try client.begin("barrage.sendText", Self.textParams("m\(number)")) }
-        // The 17th open call of the session is refused, whatever its method is.
+        // The 17th open call of the session is rejected, whatever its method is.
         for (method, params) in [
             ("barrage.sendText", Self.textParams("one too many")), ("like.send", #"{"live":"room","count":1}"#),
             ("live.summary", #"{"live":"room"}"#),
@@ -201,8 +201,9 @@ import Webhooks
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let pendingText = try client.begin("barrage.sendText", Self.textParams("one"))
-        // About these 14 calls the backend is not asked; the gateway itself rejects an empty text. If they overtook the
-        // first text, they could push its number out of the idempotency window, which has 16 calls.
+        // The backend is not asked about these 14 calls: likes need no decision, and the gateway itself rejects empty
+        // texts. If they overtook the first text, they could push its number out of the idempotency window, which has
+        // room for 16 calls.
         let likes = try (1...7).map { _ in try client.begin("like.send", #"{"live":"room","count":1}"#) }
         let emptyTexts = try (1...7).map { _ in try client.begin("barrage.sendText", Self.textParams("")) }
         let lastText = try client.begin("barrage.sendText", Self.textParams("two"))

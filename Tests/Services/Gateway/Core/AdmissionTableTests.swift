@@ -7,9 +7,9 @@ import Testing
 /// The limits of connections, logins and calls.
 ///
 /// Times are in milliseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise how
-/// long to wait until it would be. `RateLimit(5)` has a bucket of five calls, which are admitted at once, and then
-/// admits one call every 200 ms. `admitLogin` returns nil if the login is admitted, and otherwise the limit that the
-/// login exceeds.
+/// long to wait until it would be. `admitLogin` returns nil if the login is admitted, and otherwise the limit that the
+/// login exceeds. `RateLimit(5)` is five calls a second: its bucket admits five calls at once, and then one call every
+/// 200 ms.
 @Suite struct AdmissionTableTests {
     private let bob = UserKey(AppID("demo"), UserID("bob"))
 
@@ -111,23 +111,23 @@ import Testing
     @Test func `a page of the list costs a user one read for each 20 entries, and a rejected page its first read`() {
         let counts = [-1, 0, 1, 20, 21, 40, 41, 50, .max].map { MeteredCall.readCount(ofPageWith: $0) }
         #expect(counts == [1, 1, 1, 1, 2, 2, 3, 3, 3])
-        // Four at once, and then one each second.
+        // Four reads at once, and then one each second.
         var table = self.table { $0.reads = RateLimit(4, per: .seconds(4)) }
         let bob = self.bob
         /// Counts a page as the gateway does: first as a read, then by its size.
         func admit(_ entries: Int, at now: MonotonicTime) -> Milliseconds? {
             table.admitCall(.read, of: bob, at: now) ?? table.admitPage(with: entries, of: bob, at: now)
         }
-        #expect(admit(20, at: 0) == nil && admit(50, at: 0) == nil, "one read and three")
+        #expect(admit(20, at: 0) == nil && admit(50, at: 0) == nil, "one read and three reads")
         #expect(admit(1, at: 0) == .seconds(1), "the four reads are used up")
-        // Two seconds later there are two reads. The first one is counted, so for the two others one is missing, and
-        // one more for the first read of the repeated call.
+        // Two seconds later there are two reads. The rejected page takes one of them as its first read. When the call
+        // is repeated, it needs three reads, and one is left: two more take two seconds.
         #expect(admit(50, at: 2000) == .seconds(2))
         #expect(admit(50, at: 4000) == nil)
     }
 
     /// Rules: R12.8.
-    @Test func `a page that costs more reads than the limit is admitted when all reads are there`() {
+    @Test func `a page that costs more reads than the bucket holds is admitted if the bucket was full`() {
         var table = self.table { $0.reads = RateLimit(1) }
         #expect(table.admitCall(.read, of: self.bob, at: 0) == nil)
         #expect(table.admitPage(with: 50, of: self.bob, at: 0) == nil)
@@ -142,10 +142,11 @@ import Testing
     }
 
     /// Rules: R12.14.
-    @Test func `a server's call that names many users is admitted if it is repeated after the time of its rejection`() {
+    @Test func `a server's rejected call that names many users is admitted after the wait that its rejection names`() {
         var table = self.table { $0.serverCalls = RateLimit(5) }
         let demo = AppID("demo")
-        /// Counts a call first once and then for its users; returns the time of its rejection.
+        /// Counts a call as the gateway does: once, and then for its further users; returns how long a rejected call
+        /// must wait.
         func ban(_ userCount: Int, at now: MonotonicTime) -> Milliseconds? {
             table.admitServerCall(.call, of: demo, at: now)
                 ?? table.admitServerCall(naming: userCount, of: demo, at: now)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct CallRateLimiterTests {
     /// Makes calls of the caller `key` at `now` until one is rejected.
     ///
-    /// Returns the number of admitted calls, and how long to wait until the rejected one would be admitted.
+    /// - Returns: the number of admitted calls, and how long to wait until the rejected call would be admitted.
     private func admitUntilRejected(
         _ limiter: inout CallRateLimiter<String>, _ key: String, rate: Int, at now: MonotonicTime
     ) -> (admitted: Int, wait: Milliseconds) {
@@ -27,7 +27,7 @@ import Testing
         rate: Int, intervalMilliseconds: Int64
     ) {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
-        // The start may be at any time.
+        // An arbitrary time.
         let start: MonotonicTime = 7
         let (admitted, wait) = self.admitUntilRejected(&limiter, "anna", rate: rate, at: start)
         #expect(admitted == rate && wait == Milliseconds(intervalMilliseconds))
@@ -57,7 +57,7 @@ import Testing
 
     @Test
     func
-        `I16 the number of buckets is limited: full ones are removed; while none is full, new callers are rejected`()
+        `I16 the number of buckets is limited: full buckets make room; while none is full, new callers are rejected`()
     {
         // Each of three callers makes one call, so none of the three buckets is full.
         var limiter = CallRateLimiter<String>(maxBuckets: 3)
@@ -73,7 +73,7 @@ import Testing
 }
 
 extension CallRateLimiter {
-    /// Takes a token from a bucket that holds as many tokens as calls are allowed per second.
+    /// Counts a call against a rate in calls a second.
     fileprivate mutating func admit(_ key: Key, rate: Int, at now: MonotonicTime) -> Milliseconds? {
         self.admit(key, limit: RateLimit(rate), at: now)
     }

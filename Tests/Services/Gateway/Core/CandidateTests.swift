@@ -7,7 +7,7 @@ import Testing
 
 /// Which lives are offered to a host as candidates for co-hosting (R8.10, R8.11, R8.12).
 @Suite struct CandidateTests {
-    /// A live of the given kind (voice or video), visibility and status.
+    /// The record of a live that is voice or video, public or hidden, and has this status.
     private func live(
         _ name: String, isVoice: Bool = false, isVisible: Bool = true, status: LiveStatus = .running
     ) -> LiveRecord {

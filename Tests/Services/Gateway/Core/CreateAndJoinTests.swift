@@ -8,10 +8,11 @@ import Testing
 /// `live.create` with `join`: one call that creates a live, and then lets the owner join it.
 ///
 /// Such a call, here the one with id 5, writes the record of the create and then the record of the join. In a test a
-/// record is a string. `verdict` says what to do with a new call; its argument `in` is the live in which the call acts,
-/// nil for a create and a join. `callAnswered` takes a machine's reply to the call's last record and returns the step
-/// that the reply ends; the step's `action` is what the gateway must do. The reply to the create ends only the first
-/// step: the gateway then writes the record of the join, and the client's call goes on. Times are in milliseconds.
+/// record is a string. `verdict` says what to do with a new call; its argument `in` is the live that the caller must be
+/// in, nil for a create and a join. `callAnswered` takes a machine's reply to the call's last record and returns the
+/// step that the reply ends; the step's `action` is what the gateway must do. The reply to the create ends only the
+/// first step: the gateway then writes the record of the join, and the client's call stays open. Times are in
+/// milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
@@ -93,8 +94,8 @@ import Testing
         let joined = session.callAnswered(5, Self.joinOutcome)?.action
         #expect(joined == Self.joinedAction)
 
-        // The client has sent the call on an earlier connection, and again on this one: the reply to the first copy's
-        // join comes while the second copy waits for the create's reply.
+        // The client has sent the call on an earlier connection, and again on this one. While the second copy waits for
+        // the create's reply, the reply to the first copy's join arrives.
         var retrying = Session(at: 0)
         retrying.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let endedByEarlyReply = retrying.callAnswered(5, Self.joinOutcome)

@@ -6,7 +6,8 @@ import Testing
 @testable import GatewayCore
 
 extension DeliveryLedger {
-    /// Whether every due item is delivered, shed, lost with its connection, or deferred until its viewer reads (I10).
+    /// Whether every due item is delivered, shed, lost with its connection, or deferred until its viewer reads (I10 in
+    /// docs/RULES.md).
     fileprivate var isBalanced: Bool {
         self.due == self.delivered + self.shed.reduce(0, +) + self.disconnected + self.deferred && self.deferred >= 0
     }
@@ -20,7 +21,8 @@ extension DeliveryLedger {
     func `a quiet live flushes immediately, a busy one at intervals that leave half of the loop's time to others`() {
         var plan = FlushPlan()
         #expect(plan.flushTime(for: .barrage, at: 1000) == 1000, "the first flush need not wait")
-        // Forty flushes, one every 100 ms, take 5 ms each; then their average duration is nearly 5 ms.
+        // The plan keeps a moving average of the durations, which begins at 0. After forty flushes of 5 ms each, one
+        // every 100 ms, it is nearly 5 ms.
         for flush in 0..<40 {
             plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(flush) * 100), tookMicroseconds: 5000)
         }
@@ -29,14 +31,15 @@ extension DeliveryLedger {
         #expect(plan.flushTime(for: .tip, at: lastFlush) == lastFlush + plan.interval)
         let withinInterval = lastFlush + Milliseconds(1)
         #expect(plan.flushTime(for: .barrage, at: withinInterval) > withinInterval)
-        // After 21 ms the interval of at most 10 ms is over.
+        // The interval is 10 ms at most.
         let afterInterval = lastFlush + Milliseconds(21)
         #expect(plan.flushTime(for: .barrage, at: afterInterval) == afterInterval)
     }
 
     @Test func `control items and gifts are flushed immediately, other items within 100 ms`() {
         var plan = FlushPlan()
-        // Flushes of 0.9 s would need an interval of 1.8 s, but an interval has at most 100 ms. All are at 1000 ms.
+        // Flushes of 0.9 s would need an interval of 1.8 s, but an interval has at most 100 ms. The time of all
+        // flushes is 1000.
         for _ in 0..<40 { plan.flushed(at: 1000, tookMicroseconds: 900_000) }
         #expect(plan.interval == FlushPlan.maxWait)
         #expect(plan.flushTime(for: .control, at: 1001) == 1001)
@@ -96,13 +99,13 @@ extension DeliveryLedger {
         }
     }
 
-    /// A round has `stepsPerRound` steps, and each step reports some of the members.
+    /// A round has `stepsPerRound` steps, of which each sends the heartbeats of some members: it reports these members.
     @Test func `each member's heartbeat is sent exactly once per round while others join and leave`() {
         var random = SeededRandom(seed: 11)
         for seed in 0..<40 {
             var heartbeatCursor = HeartbeatCursor(seed: seed)
             var members = Array(0..<Int.random(in: 0...60, using: &random))
-            // Two of three members stay, the others may leave during the round.
+            // Two of three members stay. The others may leave during the round.
             let staying = Set(members.filter { $0 % 3 != 0 })
             // A member who joins during the round has a number from 1000 on.
             var nextMember = 1000
@@ -158,6 +161,9 @@ extension DeliveryLedger {
     }
 
     /// While the broker is away, calls are rejected, and a probe asks the broker whether it is back.
+    ///
+    /// `beginProbing` returns whether the caller must begin a probe, and `continueProbing` whether the running probe
+    /// must ask again.
     @Test func `a broker without a delivery 1 s after a lost connection is away until a probe or delivery succeeds`() {
         var health = BrokerHealth()
         #expect(health.admitCall(at: 0) == true)
@@ -274,7 +280,7 @@ extension DeliveryLedger {
         NoticeRing.Entry(
             id: NoticeID(partition: 0, offset: offset),
             notice: Notice(to: user, live: "arena", at: 0, content: .battleNotStarted(battle: "b-1")),
-            json: Array(repeating: 32, count: bytes))
+            json: Array(repeating: UInt8(ascii: " "), count: bytes))
     }
 
     @Test func `I16 the number of stored notices is limited, in all and for each user`() {
@@ -313,6 +319,7 @@ extension DeliveryLedger {
         let bob = UserKey("quiet", "bob")
         _ = ring.append(Self.entry(0, to: bob), at: 0)
         let bytes = 16_000
+        // These notices have one and a half times the bytes that the ring may hold.
         let count = 3 * NoticeRing.maxBytes / (2 * bytes)
         for offset in 1...count {
             let user = UserKey("loud", UserID("u-\(offset % 50)"))

@@ -57,7 +57,8 @@ import Testing
         #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [last])
         for connection in connections {
             guard let code = connection.disconnectCodes.first else { continue }
-            // The notice after this connection's own closes it: as replaced if both have the same session.
+            // The notice after the connection's own notice closes it. The code is `replaced` if the two connections
+            // have the same session.
             let position = order.firstIndex { connections[$0].notice == connection.notice }!
             let next = connections[order[position + 1]]
             #expect(code == (next.session == connection.session ? .replaced : .kickedOffline))
@@ -82,8 +83,8 @@ import Testing
     }
 
     @Test func `a connection with a fresh session name is closed by the first other sign-in to that session`() {
-        // The gateway has just made the session's name, so no other connection can have it yet. Therefore this
-        // connection has written no sign-in notice.
+        // The gateway has just made the session's name, so no earlier connection can have this name. Therefore no
+        // sign-in notice was written for this connection.
         var fresh = DeviceSignIn(connection: 1, endsOtherSessions: false)
         #expect(fresh.noticeReceived(self.signedIn("other", endsOtherSessions: true), ownSession: "phone") == nil)
         #expect(fresh.noticeReceived(.battleNotStarted(battle: "b-1"), ownSession: "phone") == nil)
@@ -97,7 +98,7 @@ import Testing
 
     @Test func `a sign-in notice that does not arrive is written again if its client is active, and then counts`() {
         let start = MonotonicTime(milliseconds: 1000)
-        // If its notice has not arrived by then, an active client writes the notice again.
+        // If the notice has not arrived by then, and the client is active, the notice is written again.
         let later = start + DeviceSignIn.timeout
         var old = DeviceSignIn(connection: 1, endsOtherSessions: false)
         let firstNotice = old.makeNotice(for: "phone", at: start)
@@ -125,7 +126,7 @@ import Testing
         #expect(old.noticeReceived(self.signedIn("phone"), ownSession: "phone") == .replaced)
     }
 
-    @Test func `a session was ended if the last sign-in that it missed is another session's and ends the others`() {
+    @Test func `a session was ended if the last sign-in that it missed is of another session and ends all others`() {
         let otherSignIn = self.notice(self.signedIn("tablet"))
         let ownSignIn = self.notice(self.signedIn("phone"))
         let kick = self.notice(.kickedOut(reason: .byAdmin, by: "anna"))

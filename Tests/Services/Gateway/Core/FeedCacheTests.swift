@@ -11,7 +11,7 @@ import Testing
 @Suite struct FeedCacheTests {
     private let key = Sample.key("arena")
 
-    /// The token of item `number`, whose record has the given offset; nil: the token has no offset.
+    /// The token of item `number`, whose record has this offset; if `offset` is nil, the token has none.
     private func token(_ number: Int64, offset: Int64?, epoch: Int64 = 10) -> FeedToken {
         FeedToken(FeedPosition(epoch: epoch, number: number), offset: offset)
     }
@@ -78,8 +78,9 @@ import Testing
         #expect(self.replayRequest(cache.planResume(self.key, after: self.token(200, offset: 2000), at: now)) != nil)
         #expect(cache.planResume(self.key, after: self.token(199, offset: 1990), at: now) == .refused(.tooMany))
 
-        // A client that resumes after item 201 misses 1000 items up to this one, which is not too many. But the records
-        // from offset 2001 up to this item are one more than a scan may read; those from offset 2010 are few enough.
+        // A client that resumes after item 201 misses the 1000 items up to this item 1201, which are not too many. But
+        // the records from offset 2001 up to this item are one more than a scan may read. From offset 2010 there are
+        // few enough.
         let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.maxScanRecords + 2001)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsHistory: true)
         // No item is cached 61 s after the last item was read, so the reader would have to read up to the end.

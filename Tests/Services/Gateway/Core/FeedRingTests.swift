@@ -8,7 +8,8 @@ import Testing
 /// The recent items of one live (`FeedRing`) and of all lives of a partition (`PartitionFeedCache`).
 ///
 /// A full ring removes its oldest items, and adds their number to `dropped`. An answer to a resume is complete if the
-/// ring has all items after the client's position.
+/// ring has all items after the client's position. `append` returns whether the item is `fresh` (new), `repeated`, or
+/// `stale` (of an earlier live with the same id).
 @Suite struct FeedRingTests {
     /// The numbers of the items in a complete answer; nil if the answer is incomplete.
     private func numbers(_ answer: FeedRing.Answer) -> [Int64]? {

@@ -23,9 +23,9 @@ import Testing
     @Test func `I16 a user who makes too many calls gets only its share, and the app's other users are served`() {
         var rates = ForwardedCallRates(callsPerApp: 1000, callsPerUser: 50)
         #expect(self.admittedCount(&rates, self.bob, of: self.demo, count: 5000) == 50)
-        let refusal = rates.admit(self.bob, of: self.demo, at: 0)
+        let rejection = rates.admit(self.bob, of: self.demo, at: 0)
         #expect(
-            refusal?.reason == .callsPerUser && refusal?.retryAfter == Milliseconds(20),
+            rejection?.reason == .callsPerUser && rejection?.retryAfter == Milliseconds(20),
             "50 calls a second: one each 20 ms")
         #expect(self.admittedCount(&rates, self.eve, of: self.demo, count: 50) == 50)
         #expect(
@@ -61,8 +61,8 @@ import Testing
         #expect(self.admittedCount(&rates, nil, of: self.demo, count: 1000) == 100)
         // Now that the app's 100 calls are used up, its servers (nil) and its users are rejected alike.
         for user in [nil, self.bob] {
-            let refusal = rates.admit(user, of: self.demo, at: 0)
-            #expect(refusal?.reason == .callsPerApp && refusal?.retryAfter == Milliseconds(10))
+            let rejection = rates.admit(user, of: self.demo, at: 0)
+            #expect(rejection?.reason == .callsPerApp && rejection?.retryAfter == Milliseconds(10))
         }
         #expect(rates.admit(self.bob, of: AppID("other"), at: 0) == nil)
         var unlimited = ForwardedCallRates(callsPerApp: nil, callsPerUser: 100)

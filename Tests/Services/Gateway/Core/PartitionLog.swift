@@ -8,7 +8,8 @@ import Testing
 extension ReplayRequest {
     /// A request of a client that resumes after item `after`, whose record has the offset `startOffset`.
     ///
-    /// The items from number `firstCached` on are cached; nil: none is cached. The partition ends at `endOffset`.
+    /// The items from number `firstCached` on are cached; if it is nil, no item is cached. The partition ends at
+    /// `endOffset`.
     static func resume(
         _ live: String, after: Int64, startOffset: Int64, firstCached: Int64? = nil, endOffset: Int64
     ) -> ReplayRequest {

@@ -6,7 +6,8 @@ import Testing
 
 /// The calls of one client that wait for decisions of the app's backend.
 ///
-/// A call's content here is a text, and so is a decision. Times are in milliseconds.
+/// A call's content here is a text, and so is a decision. If no decision comes by a call's deadline, its fallback
+/// counts. Times are in milliseconds.
 @Suite struct PendingCallsTests {
     private var calls = PendingCalls<String, String>()
 
@@ -47,7 +48,7 @@ import Testing
         #expect(self.takeDecided() == ["gift refused"])
     }
 
-    @Test mutating func `a decision about no waiting call is refused`() {
+    @Test mutating func `a decision about a call that does not wait for one is ignored`() {
         self.calls.append(1, "text", fallback: "silence", deadline: self.time(0))
         self.calls.append(2, "like", decision: "allowed")
         #expect(self.calls.decide(2, "refused") == false, "the call waits for no decision")

@@ -122,7 +122,8 @@ import Testing
     }
 
     /// Rules: R3.51.
-    @Test func `a listing of one category leaves out other categories and hidden lives, and repeats none`() throws {
+    @Test func `a listing of one category leaves out other categories and hidden lives, and has each live once`() throws
+    {
         var model = ReadModel()
         // Every third live has category 1, and every fifth one is hidden.
         for index in 0..<30 {
@@ -168,8 +169,8 @@ import Testing
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) { _ in nil }
         #expect(first.cursor.isEmpty)
         for time in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(time))) }
-        // The snapshot of time 0 is only 100 ms old, but there are 100 newer ones, and 20 are stored. So the cursor of
-        // the oldest one is rejected.
+        // The snapshot of time 0 is only 100 ms old. But 20 snapshots are stored, and 100 newer ones were made. So a
+        // cursor of that snapshot is rejected.
         #expect(throws: ReplyError.self) {
             try ranking.page(app: Sample.app, cursor: "g.0.1", count: 1, at: 100) { _ in nil }
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayCore
 
-/// Sample records of the public topics.
+/// Sample records and feed items for the tests of this folder; ids and positions are arbitrary.
 enum Sample {
     static let app = AppID("demo")
     /// The epoch of the lives and feeds, unless a test gives another one.
@@ -60,7 +60,8 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
 
 /// The public records in memory, and replies that wait until the read model has a revision.
 ///
-/// `apply` returns whether the record changed the model.
+/// `apply` returns whether the record changed the model. `bufferIfPremature` returns whether the reply must wait and is
+/// stored; `release` removes and returns the stored replies that may be sent now.
 @Suite struct ReadModelTests {
     @Test func `a record with an older or equal revision, or of an earlier live with the same id, changes nothing`() {
         var model = ReadModel()
@@ -111,7 +112,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         model.apply(StageRecord(app: Sample.app, live: "arena", epoch: 10, revision: 1, seats: []))
         #expect(model.count(Sample.key("arena"))?.totalViewers == 0)
         #expect(model.stage(Sample.key("arena")) == .some(nil), "the live exists, but has no stage yet")
-        // The second count is older than the first.
+        // The second of these counts has an earlier time than the first.
         model.apply(Sample.count("arena", total: 2, epoch: 20, at: 9))
         model.apply(Sample.count("arena", total: 1, epoch: 20, at: 8))
         #expect(model.count(Sample.key("arena"))?.totalViewers == 2)

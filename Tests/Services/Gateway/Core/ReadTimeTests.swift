@@ -18,8 +18,8 @@ import Testing
                 used += 150
             }
         }
-        // 40 % of 10 s; in addition at most the initial credit, which is 40 % of 50 ms, and the one read that may use
-        // more than is left.
+        // Reads may use 40 % of 10 s. In addition there are at most the initial credit (40 % of 50 ms, 20,000 µs), and
+        // the last read of 150 µs, which may use more than is left.
         #expect((4_000_000...4_020_150).contains(used))
     }
 
@@ -28,8 +28,8 @@ import Testing
         var time = ReadTime(percent: 50)
         #expect(time.waitingTime(at: 0) == nil)
         time.use(microseconds: 200_000)
-        // 25 ms were left: half of 50 ms. The debt of 175 ms is paid back in 350 ms, but then nothing is left. A read
-        // needs some time that is left, so it is admitted after one more millisecond.
+        // The initial credit was 25 ms, half of 50 ms, so the debt is 175 ms. It is paid back in 350 ms, but then
+        // nothing is left. A read is admitted only if some time is left, so it must wait one more millisecond.
         #expect(time.waitingTime(at: 0) == Milliseconds(351))
         #expect(time.waitingTime(at: 350) == Milliseconds(1))
         #expect(time.waitingTime(at: 351) == nil)
@@ -44,14 +44,14 @@ import Testing
                 time.use(microseconds: used)
                 time.use(microseconds: used)
                 let wait = time.waitingTime(at: now)
-                // The last millisecond is the one in which some time is left again.
+                // After ten seconds nothing is left yet; after one more millisecond some time is left.
                 #expect((wait ?? Milliseconds(0)) <= Milliseconds(10_001), "\(used) µs, then asked at \(now)")
             }
         }
         var late = ReadTime(percent: 40)
         _ = late.waitingTime(at: 1_000)
         late.use(microseconds: 1_000_000)
-        #expect(late.waitingTime(at: 900) != nil, "a time that goes back gives nothing")
+        #expect(late.waitingTime(at: 900) != nil, "if the clock goes back, no debt is paid back")
         #expect(late.waitingTime(at: 1_000_000) == nil)
     }
 }

@@ -2,8 +2,12 @@
 import GatewayCore
 import Testing
 
+/// A cache with room for `capacity` entries: a younger and an older generation, each with half of the entries.
+///
+/// When the younger generation is full, it becomes the older one, and the older one is dropped. An entry that is used
+/// moves to the younger generation.
 @Suite struct RecentCacheTests {
-    /// Which of some keys a cache has; the cache does not change, because the look-ups use copies of it.
+    /// Returns the keys that the cache has; looks them up in copies, because each look-up changes a cache.
     private func keys(_ keys: ClosedRange<Int>, in cache: RecentCache<Int, String>) -> [Int] {
         keys.filter { key in
             var copy = cache
@@ -19,7 +23,9 @@ import Testing
             #expect(cache.value(of: -1) == "in use" && cache.value(of: key) == "\(key)")
             #expect(self.keys(-1...99, in: cache).count <= 10)
         }
-        #expect(cache.value(of: 0) == nil && cache.value(of: 90) == nil, "these were not used for ten entries")
+        #expect(
+            cache.value(of: 0) == nil && cache.value(of: 90) == nil,
+            "neither was used while the last nine entries were stored")
     }
 
     @Test func `a value that is stored again replaces the earlier one, in both generations`() {
@@ -27,7 +33,7 @@ import Testing
         cache.store("a", for: 1)
         cache.store("b", for: 1)
         #expect(cache.value(of: 1) == "b" && self.keys(1...2, in: cache) == [1])
-        // The second key makes the first one an older entry.
+        // A generation has room for one entry, so key 2 moves key 1 to the older generation.
         cache.store("c", for: 2)
         cache.store("d", for: 1)
         #expect(cache.value(of: 1) == "d" && self.keys(1...2, in: cache).count <= 2)

@@ -46,8 +46,8 @@ import Testing
 
     @Test func `an expired resume gets no items, and an expired search gets the messages that it has found so far`() {
         var log = PartitionLog()
-        // The first step of a search reads the last 2000 records, of which the last 1000 are messages here. The resume
-        // begins at offset 4500, which is near enough to be served by the same scan.
+        // A search reads the log backwards in steps. Its first step reads the last 2000 records, of which the last 1000
+        // are messages here. The resume begins at offset 4500, which is near enough to be served by the same scan.
         for number in Int64(1)...6000 { log.write("arena", number, number > 5000 ? .barrage : .tip) }
         var queue = ReplayQueue()
         let search = ReplayRequest.search("arena", last: 2000, endOffset: log.endOffset)

@@ -5,8 +5,10 @@ import Testing
 
 @testable import GatewayCore
 
-/// The shares of the replay reader that each of several apps gets, and how many times a request counts for the limit of
-/// its user.
+/// The share of the replay reader that each of several apps gets, and how often a request counts for its user's limit.
+///
+/// A scan belongs to one app (`app`), and may also serve requests of other apps. `usage` says how many scans and how
+/// many bytes, read but not sent yet, an app uses at present.
 @Suite struct ReplayShareTests {
     /// A request of a client of an app that resumes; it reads the offsets of `range`.
     private static func resume(_ range: Range<Int64>, of app: AppID) -> ReplayRequest {
@@ -25,7 +27,7 @@ import Testing
             ReplayID(shard: 1, number: half), request, partition: 0, deadline: .distantFuture)
         #expect(!isOverShareAccepted)
         queue.expectAccepted(Self.resume(1..<5, of: "other"), number: half)
-        // A scan takes requests out of the queue, so there is room again.
+        // A scan takes requests out of the queue, so the app has room again.
         let scan = queue.nextScan(excluding: [])
         #expect(scan?.app != nil)
         queue.expectAccepted(Self.resume(1..<5, of: "demo"), number: half + 1, partition: 11)
@@ -87,7 +89,7 @@ import Testing
     /// Rules: R12.22.
     @Test func `apps take turns in a partition, whatever the deadlines and the number of their requests`() {
         var queue = ReplayQueue(hasSeveralApps: true)
-        // The ranges are too far apart for one scan.
+        // All requests are for partition 0. Their ranges are too far apart for one scan.
         for number in Int64(0)..<4 {
             queue.expectAccepted(
                 Self.resume(number * 100_000..<number * 100_000 + 10, of: "demo"), number: UInt64(number),
@@ -116,7 +118,8 @@ import Testing
                 Self.resume(range, of: app), number: UInt64(number),
                 deadline: MonotonicTime(milliseconds: Int64(number)))
         }
-        // The scan of the first app reads 10,000 records. With the second and third app it is twice as long.
+        // For the first app alone the scan would read 10,000 records. With the second and third app it reads 20,000,
+        // which is not too many; with the fourth it would read 40,000.
         let first = queue.nextScan(excluding: [])
         #expect(first?.bounds == 80_000..<100_000)
         #expect(first?.unansweredEntries.map(\.id.number).sorted() == [0, 1, 2])
@@ -150,7 +153,7 @@ import Testing
     }
 
     /// Rules: R12.22.
-    @Test func `a search for earlier messages, which are shown to a new viewer, counts once`() {
+    @Test func `a search for the messages that a new viewer gets counts once`() {
         #expect(ReplayRequest.search("arena", last: 50, endOffset: 1_000_000).costForUser == 1)
         #expect(ReplayRequest.search("arena", last: 50, endOffset: 1).costForUser == 1)
     }

@@ -6,8 +6,8 @@ import Testing
 /// Which calls are late retries: those that are sent again more than 60 s, the idempotency window, after their first
 /// copy.
 ///
-/// A connection does not store the time of each call. So a retry is recognized as late after 60 s at the earliest and
-/// 120 s at the latest.
+/// A connection does not store the time of each call. So a retry is recognized as late when its first copy is at least
+/// 60 s old, and always when it is 120 s old.
 @Suite struct RetryAgesTests {
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 

@@ -82,6 +82,10 @@ import Testing
                 == "const $default={ n: 1 };\nconst m = 1;\nexport{$default as default};\nexport{m};\n")
     }
 
+    /// In the order of the arguments: a missing module, a cycle, an exported variable, an export of all names, an
+    /// import over several lines, `await` at top level, `import.meta`, a module of another site, an exported pattern, a
+    /// class as the default export, and an unfinished literal.
+    ///
     /// Rules: R13.37.
     @Test(arguments: [
         "import './none.js';", "import './main.js';", "export let b = 1;", "export * from './b.js';",

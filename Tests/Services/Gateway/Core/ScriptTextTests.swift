@@ -17,7 +17,7 @@ import Testing
             ("x = `a // b\n\n  c ${d /* e */ + `${f}//`} g  \n`; // h", "x = `a // b\n\n  c ${d + `${f}//`} g  \n`;\n"),
             ("x = `\\`// ${ {a: 1}.a }`;", "x = `\\`// ${ {a: 1}.a }`;\n"),
             // A slash begins a regular expression after an operator or a keyword such as `return` or `of`. After a
-            // name, `)` or `]` it divides. After a dot, `of` is not a keyword but a name.
+            // name, `)` or `]` it is a division. After a dot, `of` is not a keyword but a name.
             ("x = /[/'\"]\\//.test(y); // z", "x = /[/'\"]\\//.test(y);\n"),
             ("return /'/; // a", "return /'/;\n"), ("x = a / b / c; // d", "x = a / b / c;\n"),
             ("x = (a) / 2; y[0] / 2; // '", "x = (a) / 2; y[0] / 2;\n"), ("x = y.of / 2; // '", "x = y.of / 2;\n"),

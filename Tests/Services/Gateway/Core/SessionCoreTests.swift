@@ -8,9 +8,10 @@ import Testing
 /// One client's session: its login, its live and its open calls.
 ///
 /// A call has an id, a purpose (what its success changes for the client) and a record, which is a string here.
-/// `verdict` says what to do with a new call; its argument `in` is the live in which the call acts, if any.
+/// `verdict` says what to do with a new call; its argument `in` is the live that the caller must be in, if any.
 /// `callAnswered` takes a machine's reply and returns the call that the reply ends; the call's `action` is what the
-/// gateway must do. Times are in milliseconds.
+/// gateway must do. `kicked` takes the floor of a kick, the lowest ticket that the user may still use, and returns
+/// whether the client was in the live and is removed. Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
 
@@ -98,8 +99,8 @@ import Testing
         let done = Outcome.success(result: .done)
         #expect(session.callAnswered(7, done)?.action == .reply(done))
         #expect(session.callAnswered(7, done)?.id == nil, "the call is not open any more")
-        // At most 16 calls may be open, and calls that wait to be forwarded count. So in addition to 15 waiting calls
-        // one more is accepted only if call 7 is not open any more.
+        // At most 16 calls may be open, and calls that wait to be forwarded count as open. So beside 15 waiting calls
+        // call 8 is accepted only if call 7 is not open any more.
         #expect(session.verdict(on: 8, .plain, waiting: 15) == .proceed)
     }
 
@@ -209,6 +210,7 @@ import Testing
 
     @Test func `session names differ between users who send the same name, and between HTTP requests that differ`() {
         let anna = UserKey("demo", "anna")
+        // Without a secret key, as in this test, names are hashes.
         let namer = SessionNamer.unkeyed
         #expect(
             namer.name(of: "phone", for: anna).text == "s-69bcbcf6d5e8902035ee47e4eca43fa6",

@@ -7,8 +7,9 @@ import Testing
 
 /// Reads that presence and the fan-out answer: calls that ask for the same data are served by one request.
 ///
-/// In these tests a waiting call is a number. `addCall` returns what happens to a new call; it may require a request.
-/// `requestEnded` returns the calls that the answer serves. Times are in milliseconds.
+/// In these tests a waiting call is a number. `addCall` returns what happens to a new call, and whether the gateway
+/// must make a request (`mustRequest`). `requestEnded` returns the calls that the answer serves, the `waiters`. Times
+/// are in milliseconds.
 @Suite struct SharedReadsTests {
     private typealias Reads = SharedReads<Int>
 
@@ -52,7 +53,7 @@ import Testing
         let burst = 5
         #expect(requestTimes.count <= 20 + burst, "five requests at the beginning, then one in each of 20 s")
         for (earlier, later) in zip(requestTimes.dropFirst(burst), requestTimes.dropFirst(burst + 1)) {
-            // Because times are whole milliseconds, 1000 ms may become 999.
+            // Because times are whole milliseconds, an interval of 1 s may be 999 ms.
             #expect(later - earlier >= 999)
         }
         #expect(
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `no answer is shared between lives, between a live and a later one with its id, or between reads`() {
+    @Test func `different lives, a live and a later one with the same id, and different reads share no answer`() {
         var reads = Reads()
         // A later live with the same id has another epoch.
         let readOfLaterLive = SharedRead(.audience, of: Self.read.key, epoch: 8)
@@ -112,7 +113,7 @@ import Testing
         _ = reads.sweep(at: self.time(999))
         #expect(
             reads.addCall(Self.read, -1, at: self.time(999)) == .forward,
-            "for a second the last request delays the next one, so its time is needed")
+            "a read is kept until its bucket of requests is full again, one second after the request")
         _ = reads.sweep(at: self.time(1000))
         #expect(reads.addCall(Self.read, -1, at: self.time(1000)) == .wait(mustRequest: true))
     }

@@ -14,8 +14,8 @@ import Testing
         return try #require(site.files.first)
     }
 
-    private func header(_ name: String, of answer: StaticSite.Response) -> String? {
-        answer.headers.first { $0.name == name }?.value
+    private func header(_ name: String, of response: StaticSite.Response) -> String? {
+        response.headers.first { $0.name == name }?.value
     }
 
     /// Rules: R13.31.
@@ -23,11 +23,11 @@ import Testing
     {
         let file = try self.file()
         #expect(file.path == "/pages/main.js")
-        let answer = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: nil)
-        #expect(answer.status == 200)
-        #expect(answer.body == self.body)
-        #expect(self.header("Content-Type", of: answer) == "text/javascript; charset=utf-8")
-        let tag = try #require(self.header("ETag", of: answer))
+        let response = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: nil)
+        #expect(response.status == 200)
+        #expect(response.body == self.body)
+        #expect(self.header("Content-Type", of: response) == "text/javascript; charset=utf-8")
+        let tag = try #require(self.header("ETag", of: response))
         for condition in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
             let unchanged = StaticSite.response(for: file, ifNoneMatch: condition, acceptEncoding: nil)
             #expect(unchanged.status == 304)
@@ -46,20 +46,20 @@ import Testing
     func `a client that accepts gzip gets the compressed file, which has an entity tag of its own`(
         _ acceptEncoding: String?, _ isGzip: Bool
     ) throws {
-        let answer = StaticSite.response(for: try self.file(), ifNoneMatch: nil, acceptEncoding: acceptEncoding)
-        #expect((self.header("Content-Encoding", of: answer) == "gzip") == isGzip)
-        #expect(answer.body == (isGzip ? [1, 2, 3] : self.body))
-        #expect(self.header("ETag", of: answer)?.hasSuffix("-gz\"") == isGzip)
-        #expect(self.header("Vary", of: answer) == "Accept-Encoding")
+        let response = StaticSite.response(for: try self.file(), ifNoneMatch: nil, acceptEncoding: acceptEncoding)
+        #expect((self.header("Content-Encoding", of: response) == "gzip") == isGzip)
+        #expect(response.body == (isGzip ? [1, 2, 3] : self.body))
+        #expect(self.header("ETag", of: response)?.hasSuffix("-gz\"") == isGzip)
+        #expect(self.header("Vary", of: response) == "Accept-Encoding")
     }
 
     /// Rules: R13.31.
     @Test func `a file that gzip does not make shorter is sent uncompressed`() throws {
         // The compressed form is one byte longer than the script.
         let file = try self.file(gzip: self.body + [0])
-        let answer = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: "gzip")
-        #expect(answer.body == self.body)
-        #expect(self.header("Content-Encoding", of: answer) == nil)
+        let response = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: "gzip")
+        #expect(response.body == self.body)
+        #expect(self.header("Content-Encoding", of: response) == nil)
     }
 
     /// Rules: R13.31.

@@ -14,9 +14,9 @@ import Testing
     /// A feed source that records the hub's calls, and the messages that the hub posts to shards.
     private final class Recorder: FeedSource {
         let calls = Locked<[String]>([])
-        /// What the feed thread would read after these calls.
+        /// The partitions that the feed thread would read after the hub's calls.
         let requested = Locked(RequestedPartitions())
-        /// Runs once, when the hub has decided to unfollow a partition, and before the source handles the request.
+        /// Runs once: when the hub calls `unfollow`, before the source handles this call.
         let beforeUnfollow = Locked<(@Sendable () -> Void)?>(nil)
         let posted = Locked<[(shard: Int, message: MailboxMessage)]>([])
 
@@ -111,7 +111,7 @@ import Testing
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0", "follow 0"])
     }
 
-    @Test func `a partition is read on if a viewer joins while the hub stops following it`() {
+    @Test func `a partition is still read if a viewer joins while the hub unfollows the partition`() {
         _ = self.hub.subscribe(self.key, shard: 0)
         self.hub.partitionLoaded(0, endOffset: 0)
         self.hub.unsubscribe(self.key, shard: 0)
@@ -122,7 +122,9 @@ import Testing
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "follow 0", "unfollow 0"])
         let requested = self.recorder.requested.withLock { $0 }
         #expect(requested.followed == [0])
-        #expect(requested.unfollowed == [0], "the hub's cache is new, so the partition must be read again")
+        #expect(
+            requested.unfollowed == [0],
+            "the hub's cache of the partition is empty, so the partition must be read anew")
         self.hub.partitionLoaded(0, endOffset: 0)
         self.write(1...1)
         #expect(self.recorder.itemNumbers(ofShard: 1) == [1])

@@ -29,7 +29,7 @@ import Testing
 
     /// A cluster with a live whose first 30 messages are not cached, and whose viewer bob waits for the last ten.
     ///
-    /// Because of bob's join the gateway has requested the messages from the replay reader, which answers only when a
+    /// Because of bob's join the gateway has asked the replay reader for the messages. The reader answers only when a
     /// test calls `answerReplays`. After the join the messages 31 to 33 were published.
     private func uncachedFeed() throws -> (FakeCluster, bob: WireClient) {
         let cluster = try self.cluster(historyCount: 10)
@@ -140,7 +140,7 @@ import Testing
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = login else {
-            Issue.record("\(login)")
+            Issue.record("unexpected outcome of the login: \(login)")
             return
         }
         cluster.publishText(self.live)

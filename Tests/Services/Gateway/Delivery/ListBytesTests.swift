@@ -5,7 +5,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The frame size of a page of the list of lives, if the texts of the lives have their maximum lengths.
+/// The size of the frame with a page of the list of lives, if the texts of the lives have their maximum lengths.
 @Suite struct ListBytesTests {
     /// Returns lives whose texts consist of `character` and have their maximum lengths, and the ranking of these lives.
     private func makeLives(_ count: Int, of character: Character) -> (ReadModel, Ranking) {

@@ -46,7 +46,8 @@ import Testing
         }
     }
 
-    @Test func `a client that joins gets the latest viewer count, which the gateway has received before`() throws {
+    @Test func `a client that joins gets the latest viewer count that the gateway has received before the join`() throws
+    {
         let cluster = try FakeCluster()
         cluster.create("room")
         cluster.gateway.received(

@@ -80,7 +80,7 @@ import Testing
         deliverNotice(atOffset: 1)
         let (first, login) = try cluster.client("bob", session: "phone")
         guard case .success(.loggedIn(_, _, _, let lastNotice, _)) = login else {
-            Issue.record("\(login)")
+            Issue.record("unexpected outcome of the login: \(login)")
             return
         }
         #expect(lastNotice == "\(partition)-1", "the partition and the offset of the last notice")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gateway
 
-/// The limits of output that waits because clients do not read: the output of one connection, and that of all clients.
+/// The limits of output that waits because clients do not read: for one connection, and for all connections together.
 ///
 /// The metric `gateway_feed_owed` counts the items that are held back for slow viewers, once for each viewer.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct OutputLimitTests {
@@ -72,8 +72,8 @@ import Testing
             last += 1
             #expect(try quick.itemNumbers(upTo: last).last == last)
         }
-        // The slow viewer reads 2000 bytes every 250 ms, 8 KB a second, for three timeouts of 3 s. These 72 KB are less
-        // than the 128 KiB that wait for the viewer. The check of the bytes allows for a slow machine.
+        // The slow viewer reads 2000 bytes every 250 ms, 8 KB a second, for three timeouts of 3 s. It reads 72 KB, less
+        // than the 128 KiB that wait for it. The bounds of the check allow for a slow machine.
         let begin = ContinuousClock.now
         var readBytes = 0
         while ContinuousClock.now - begin < .seconds(9), cluster.refusalCount(.outputStalled) == 0 {
@@ -89,8 +89,8 @@ import Testing
         }
         #expect(cluster.refusalCount(.outputStalled) == 1)
         let timeToCutOff = ContinuousClock.now - stoppedAt
-        // The timeout begins when the kernel acknowledges the viewer's last bytes, maybe a second before the viewer
-        // stopped; the check allows two seconds for that, and five for a slow machine.
+        // The timeout begins when the kernel acknowledges the viewer's last bytes, which may be a second before the
+        // viewer stopped. The check allows two seconds for that, and five more seconds for a slow machine.
         #expect(
             timeToCutOff > Duration(timeout) - .seconds(2) && timeToCutOff < Duration(timeout) + .seconds(5),
             "the viewer was cut off after \(timeToCutOff)")
@@ -104,8 +104,8 @@ import Testing
     {
         let cluster = try self.cluster { $0.maxQueuedBytes = 900_000 }
         self.createLiveWithLargeMetadata(cluster)
-        // The same 128 KiB of the feed wait for each of these ten viewers. If they counted once for each viewer, these
-        // 1.3 MB would exceed the limit of 0.9 MB.
+        // The same 128 KiB of the feed wait for each of these ten viewers. If these bytes counted once for each viewer,
+        // they would be 1.3 MB, more than the limit of 0.9 MB.
         let viewers = try (0..<10).map { try cluster.viewer("v\($0)", of: "room", receiveBuffer: 8 << 10) }
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
@@ -140,9 +140,9 @@ import Testing
     /// Rules: R12.17.
     @Test(arguments: [600_000, 250_000])
     func `I16 viewers that resume all at once get all they missed, within little memory`(maxQueuedBytes: Int) throws {
-        // The items of a replay are copied for each viewer. If each of 20 viewers got 64 KiB at once, these 1.3 MB
-        // would exceed the limit. Eve has read the 400 items of the feed.
-        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.live, messageBytes: 8000, shards: 1) {
+        // The items of a replay are copied for each viewer. If each of 20 viewers got 64 KiB at once, this would be 1.3
+        // MB, more than the limit. Eve has read the 400 items of the feed.
+        let (cluster, eve) = try FakeCluster.makeWithLongFeed(in: self.live, messageBytes: 8000, shards: 1) {
             $0.maxQueuedBytes = maxQueuedBytes
         }
         self.waitForMetric("gateway_feed_delivered_total", 400, cluster)
@@ -199,7 +199,8 @@ import Testing
             last += 1
             #expect(try quick.itemNumbers(upTo: last).last == last)
         }
-        // Control items are never left out. So of the items for two viewers, those that are not delivered are owed.
+        // Each item is due to two viewers. Because control items are never left out, each due item is delivered or
+        // owed.
         let dueItems = 2 * Int(last)
         self.wait {
             cluster.metric("gateway_feed_delivered_total") + cluster.metric("gateway_feed_owed") == dueItems
@@ -208,7 +209,7 @@ import Testing
         let delivered = cluster.metric("gateway_feed_delivered_total")
         #expect(delivered + owed == dueItems && owed >= 20)
         // 100 replies of 16 KB exceed the connection's limit: twice the budget of 128 KiB, and 512 KiB, together 768
-        // KiB. So the gateway sends a close frame. The client does not answer it, so the connection stays half closed.
+        // KiB. So the gateway sends a close frame. The client does not answer the frame, so the connection stays open.
         for _ in 0..<100 { try slow.begin("metadata.get", #"{"live":"large"}"#) }
         // The refusal is counted only when the connection has ended, and the client reads nothing meanwhile. So there
         // is no condition to wait for; the gateway reads 100 calls in far less than this time.

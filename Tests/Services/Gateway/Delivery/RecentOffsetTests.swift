@@ -20,9 +20,9 @@ import Testing
             value: nil, headers: [])
     }
 
-    /// The arguments are the difference in milliseconds between the gateway's clock and the record's time.
+    /// The arguments are in milliseconds: how much the gateway's clock is ahead of the record's time.
     @Test(arguments: [-80_000, -10_000, 0, 10_000, 80_000, 3_600_000] as [Int64])
-    func `I8 every item from the start offset on is included, even if the clock is wrong or the gateway was stopped`(
+    func `I8 every item from the start offset on is included, whatever the gateway's clock says`(
         clockOffset: Int64
     ) {
         var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)

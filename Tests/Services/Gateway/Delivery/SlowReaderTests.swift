@@ -9,8 +9,8 @@ import Testing
 
 /// Slow readers: viewers who do not read what is sent.
 ///
-/// First items of low classes are shed (left out). When the whole delivery budget is exhausted, all further items are
-/// owed: held back until the viewer reads.
+/// At first the gateway sheds (leaves out) items of low classes. When the whole delivery budget is exhausted, all
+/// further items are owed: held back until the viewer reads.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SlowReaderTests {
     private let live = FakeCluster.key("room")
 
@@ -25,7 +25,7 @@ import Testing
         return cluster
     }
 
-    /// How many items were due to viewers, and what became of them (I10).
+    /// How many items were due to viewers, and what became of them (I10 in docs/RULES.md).
     ///
     /// `disconnected` items were lost with their viewer's connection.
     private struct DeliveryCounts {

@@ -86,7 +86,7 @@ import Tokens
         throws
     {
         let cluster = try FakeCluster {
-            // Three at once, and then one more every 20 s.
+            // Three checks at once, and then one more every 20 s.
             $0.admission.tokenChecks = RateLimit(3, per: .seconds(60))
             // The calls of this test stay below these limits.
             $0.admission.refusedTokens = RateLimit(1000)
@@ -97,7 +97,8 @@ import Tokens
             try self.response(handler, "/v1/lives", method: .post, from: address, token: token)?.status
         }
         let tokens = (0..<4).map { FakeCluster.Tokens.token("user-\($0)", role: .server) }
-        // The bodies of the admitted requests are read, so there is no response yet. A rejected token is a check, too.
+        // An admitted request has no response yet, because its body is read first. The check of the invalid token
+        // counts, too.
         #expect(try status(tokens[0]) == nil && status(tokens[1]) == nil && status("a.b.c") == 401)
         let rejection = try #require(
             try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: tokens[2]))
@@ -106,14 +107,14 @@ import Tokens
         #expect((10...20).contains(wait))
         let body = String(decoding: rejection.body, as: UTF8.self)
         #expect(body.contains("\"code\":-2"), "-2 is the code of tooFrequent")
-        // A forged token is rejected by the rate, too: its signature is not looked at.
+        // An invalid token gets status 429, not 401, because the rate is exceeded and the signature is not checked.
         #expect(try status("x.y.z") == 429)
         #expect(cluster.refusalCount(.httpTokenChecks) == 2 && cluster.refusalCount(.httpRate) == 0)
         for token in [tokens[0], tokens[1]] {
             for _ in 0..<50 { #expect(try status(token) == nil, "a token that was checked is served") }
         }
         #expect(try status(tokens[2], from: "10.0.0.2") == nil, "another address has its own rate")
-        // Now this token is known.
+        // Now the gateway knows this token.
         #expect(try status(tokens[2]) == nil)
         #expect(try status(tokens[3]) == 429)
     }
@@ -145,7 +146,7 @@ import Tokens
         #expect(try status("x.y.z") == 429)
         #expect(try status(known) == nil)
         let unknown = FakeCluster.Tokens.token("other", role: .server)
-        #expect(try status(unknown) == 429, "its signature would have to be checked")
+        #expect(try status(unknown) == 429, "the signature of an unknown token would have to be checked")
     }
 
     /// The response of a handler to the head of a request from a client address.
@@ -255,7 +256,8 @@ import Tokens
             try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200,
             "this is the first request that counts for the address")
 
-        // The first of these two requests is the second that counts, and gets status 401. The second exceeds the rate.
+        // Two requests without a token: the first one is the second request that counts, and gets status 401. The other
+        // one exceeds the rate.
         for _ in 0..<2 { _ = try self.response(handler, "/v1/lives", from: "10.0.0.1") }
         #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 429)
         #expect(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// The route table of the HTTP API agrees with its OpenAPI description and the pages of the documentation.
+/// The route table agrees with the OpenAPI description of the HTTP API, and with the pages of the documentation.
 @Suite struct APIDescriptionTests {
     /// Returns the schema with all references resolved, so that it can validate a response.
     private func resolved(_ schema: Schema) -> Schema {
@@ -64,7 +64,7 @@ import Testing
         #expect(coveredKinds == describedKinds, "the golden file contains each kind of result that a route has")
     }
 
-    @Test func `every route has its own name and path, describes its path's parameters, and makes an existing call`() {
+    @Test func `each route has a name and path of its own, describes its path's parameters, and makes a known call`() {
         #expect(Set(RouteTable.all.map(\.id)).count == RouteTable.all.count)
         #expect(Set(RouteTable.all.map { "\($0.method) \($0.path)" }).count == RouteTable.all.count)
         for route in RouteTable.all {
@@ -222,10 +222,10 @@ import Testing
         }
     }
 
-    /// Returns values of the right structure that each break one limit.
+    /// Returns values of the right structure, each of which breaks one limit.
     ///
-    /// In each value, a number or a length is one beyond its range, or a number is the one that its schema excludes
-    /// from the range.
+    /// In each value, either a number or a length is one beyond its range, or a number is the one that its schema
+    /// excludes.
     private func valuesBeyondLimits(_ schema: Schema) -> [JSONValue] {
         switch schema {
         case .boolean, .choice, .anything, .named: return []

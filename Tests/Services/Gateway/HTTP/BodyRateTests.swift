@@ -40,7 +40,7 @@ import Tokens
         }
         let handler = GatewayAPI(cluster.gateway).handler
         let token = FakeCluster.Tokens.token("bob", role: role)
-        #expect(try self.response(handler, token, bodyBytes: 1000) == nil, "as many bytes as in a second at once")
+        #expect(try self.response(handler, token, bodyBytes: 1000) == nil, "the bytes of one second may come at once")
         let rejections = try (0..<20).compactMap { _ in try self.response(handler, token, bodyBytes: 1000) }
         let rejection = try #require(rejections.first)
         #expect(rejection.status == 429 && rejection.headers.contains { $0.name == "Retry-After" && $0.value == "1" })
@@ -57,7 +57,7 @@ import Tokens
         }
         let colleague = FakeCluster.Tokens.token("carol", role: role)
         let colleagueResponses = try (0..<20).map { _ in try self.response(handler, colleague, bodyBytes: 1000) }
-        // The servers of an app share a rate, whatever their names; each user has one.
+        // Carol is another user with a rate of her own, or another server, which shares the rate of the app's servers.
         if role == .user { #expect(colleagueResponses[0] == nil) }
         #expect(colleagueResponses.contains { $0?.status == 429 })
     }
@@ -75,11 +75,12 @@ import Tokens
     }
 
     /// Rules: R13.46.
-    @Test func `a chunked body, whose length is unknown before it was read, counts, too`() throws {
+    @Test func `a chunked body counts, too, although its length is unknown before it is read`() throws {
         let served = try APIAdmissionTests.ServedGateway { $0.userBodyBytesPerSecond = 1000 }
         served.cluster.create("room")
         let token = FakeCluster.Tokens.token("bob")
         let json = #"{"live":"room"}"#
+        // The body is one chunk of 1000 bytes, in hexadecimal 3e8.
         let body = json + String(repeating: " ", count: 1000 - json.utf8.count)
         let request =
             "POST /v1/call/live.get HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n"

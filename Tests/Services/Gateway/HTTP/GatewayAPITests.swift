@@ -17,6 +17,7 @@ import Tokens
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GatewayAPITests {
     private struct Response: Sendable {
         var status: Int
+        /// The status line and the headers.
         var head: String
         var body: String
     }
@@ -84,7 +85,7 @@ import Tokens
     @Test func `changes of an app's settings have a rate of their own, by WebSocket and HTTP together`() throws {
         let served = try ServedGateway { $0.admission.serverSettings = RateLimit(3, per: .seconds(60)) }
         let (server, _) = try served.cluster.client("shop", role: .server)
-        // The fake cluster answers no change of settings. The reply to the ping shows that both were counted.
+        // The fake cluster does not answer changes of settings. The reply to the ping shows that both were counted.
         try server.begin("app.setWords", #"{"words":["bad"]}"#)
         try server.begin("app.removeGift", #"{"gift":"rose"}"#)
         #expect(try server.getsPong())
@@ -134,24 +135,28 @@ import Tokens
         #expect(try served.request("GET", "/v1/lives/nowhere").status == 404)
         #expect(try served.request("GET", "/v1/lives?count=x").status == 400)
         #expect(try served.request("GET", "/v1/lives?count=51").status == 400, "a page has at most 50 lives")
-        #expect(try served.request("GET", "/v1/lives?cursor=old").status == 410, "the cursor is of no current list")
+        #expect(try served.request("GET", "/v1/lives?cursor=old").status == 410, "the cursor belongs to no stored list")
         #expect(try served.request("GET", "/v1/nothing").status == 404)
         #expect(try served.request("PUT", "/v1/lives").status == 405)
     }
 
     /// Rules: R13.42.
     @Test(arguments: [(1, 5), (20, 5), (40, 2), (50, 1)])
-    func `a page of the list counts once for each 20 entries that a user asks for`(entries: Int, expected: Int) throws {
+    func `a page of the list counts once for each 20 entries that a user asks for`(entries: Int, admitted: Int) throws {
+        // Of pages with this number of entries, `admitted` are served at once.
         let served = try ServedGateway { $0.userRequestsPerSecond = 5 }
-        let path = "/v1/lives?count=\(entries)"
-        // The generic call has the size in its body.
-        for (method, path, body) in [("GET", path, ""), ("POST", "/v1/call/live.list", "{\"count\":\(entries)}")] {
+        let listPath = "/v1/lives?count=\(entries)"
+        // The route for a call by its name has the size in its body.
+        for (method, path, body) in [
+            ("GET", listPath, ""), ("POST", "/v1/call/live.list", "{\"count\":\(entries)}"),
+        ] {
             let token = FakeCluster.Tokens.token("\(method)-user")
             let begin = ContinuousClock.now
             let statuses = try (0..<12).map { _ in try served.request(method, path, body, token: token).status }
-            // A slow machine may need so long that more requests are within the rate.
-            let refilled = Int((ContinuousClock.now - begin) / .milliseconds(200)) + 1
-            #expect((expected...expected + refilled).contains(statuses.count { $0 == 200 }), "\(method): \(statuses)")
+            // While the requests are made, one more is admitted every 200 ms.
+            let admittedLater = Int((ContinuousClock.now - begin) / .milliseconds(200)) + 1
+            #expect(
+                (admitted...admitted + admittedLater).contains(statuses.count { $0 == 200 }), "\(method): \(statuses)")
             #expect(statuses.allSatisfy { $0 == 200 || $0 == 429 })
         }
     }
@@ -256,7 +261,7 @@ import Tokens
         let responseToOtherCaller = try served.request(
             "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}",
             token: FakeCluster.Tokens.token("otherserver", role: .server), headers: keyHeader)
-        #expect(responseToOtherCaller.body != first.body, "the same key of another caller is another key")
+        #expect(responseToOtherCaller.body != first.body, "another caller's request with the same key is executed")
         let otherBody = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: keyHeader)
         #expect(
             otherBody.status == 200 && otherBody.body != first.body, "another request with the same key is executed")

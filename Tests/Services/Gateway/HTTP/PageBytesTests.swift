@@ -13,13 +13,13 @@ import Testing
     /// The maximum size, as served, of the texts of one language.
     private static let maxTextBytes = 8_000
 
-    /// The size of each file as it is served, by its path: compressed if that is smaller.
+    /// The size of each file by its path; a file is served compressed if that makes it smaller.
     private func sizes() throws -> [String: Int] {
         let site = try PagesFolder.read(Repository.root.path + "/clients/web")
         return Dictionary(uniqueKeysWithValues: site.files.map { ($0.path, $0.gzip?.count ?? $0.body.count) })
     }
 
-    /// The sum of the sizes of files, which are named by their paths in `/pages`.
+    /// The sum of the sizes of these files; a file's name is its path in `/pages`.
     private func total(_ names: [String], of sizes: [String: Int]) throws -> Int {
         try names.map { try #require(sizes["/pages/\($0)"], "no such file: \($0)") }.reduce(0, +)
     }
@@ -46,9 +46,9 @@ import Testing
         #expect(file.contentType == "application/json")
         let size = file.gzip?.count ?? file.body.count
         #expect(size <= Self.maxTextBytes, "the texts of \(language) have \(size) bytes")
-        // Scripts hold no texts, so a viewer loads those of the language in use alone.
-        let others = site.files.filter { $0.path.hasPrefix("/pages/texts/") && $0.path.hasSuffix(".js") }
-        #expect(others.isEmpty)
+        // If a script contained texts, a viewer would load the texts of other languages, too.
+        let scripts = site.files.filter { $0.path.hasPrefix("/pages/texts/") && $0.path.hasSuffix(".js") }
+        #expect(scripts.isEmpty)
     }
 
     /// Rules: R13.37.

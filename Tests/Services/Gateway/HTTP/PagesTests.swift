@@ -25,14 +25,15 @@ import Tokens
     /// A site of two files; gzip makes neither shorter, so both are sent uncompressed.
     private func site() -> StaticSite {
         var site = StaticSite()
-        site.add("pages/index.html", body: Array("<!doctype html>".utf8), gzip: Array("no shorter than that".utf8))
-        site.add("pages/main.js", body: Array("import './x.js';".utf8), gzip: Array("no shorter than that".utf8))
+        let longerBytes = Array("longer than both bodies".utf8)
+        site.add("pages/index.html", body: Array("<!doctype html>".utf8), gzip: longerBytes)
+        site.add("pages/main.js", body: Array("import './x.js';".utf8), gzip: longerBytes)
         return site
     }
 
     /// The response to a GET request, which the handler must give without waiting for a body.
     ///
-    /// `.reject` means just that: the body is not read. The response may be a success.
+    /// `.reject` means only that the body is not read; the response may be a success.
     private func answer(_ handler: HTTPHeadHandler, _ path: String, _ headers: [String: String] = [:]) throws
         -> HTTPResponse
     {
@@ -108,7 +109,7 @@ import Tokens
     /// Rules: R13.33.
     @Test
     func
-        `demo tokens are issued only to local or listed clients, for a local host name and a JSON body`()
+        `demo tokens are given only to local or listed clients, for a local host name and a JSON body`()
         throws
     {
         let keyring = try AppKeyring(json: FakeCluster.Tokens.appsFile)
@@ -124,8 +125,8 @@ import Tokens
         #expect(isAllowed("::1", host: "[::1]:8081"))
         #expect(isAllowed("172.17.0.1", host: "127.0.0.1:8081"), "the client is in the listed block 172.16.0.0/12")
         #expect(!isAllowed("192.168.1.2", host: "127.0.0.1:8081"), "the client is neither local nor listed")
-        // A foreign name server may give this machine's address for a name of its own (DNS rebinding). Then a browser
-        // of this machine sends a foreign page's request here, but with the foreign host name.
+        // A foreign name server may give this machine's address for one of its own names (DNS rebinding). Then a
+        // browser on this machine sends a foreign page's request to this gateway, but with the foreign host name.
         #expect(!isAllowed("127.0.0.1", host: "rebound.example.org"))
         #expect(!isAllowed("127.0.0.1", host: nil))
         #expect(!isAllowed("127.0.0.1", host: "localhost", isForwarded: true), "anybody may be behind the proxy")

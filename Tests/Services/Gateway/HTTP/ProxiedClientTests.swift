@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// Clients behind proxies.
+/// Clients behind proxies: their addresses come in a PROXY header or in `X-Forwarded-For`.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ProxiedClientTests {
     /// A PROXY header (version 2, TCP over IPv4) with a client address of four bytes.
     private static func proxyHeader(_ address: [UInt8]) -> [UInt8] {

@@ -59,9 +59,7 @@ final class BrokerFeeds: Sendable {
         self.threads = [DedicatedThread("test") { feeds.run() }, DedicatedThread("test") { replay.run() }]
     }
 
-    /// Writes an item to its feed on the broker.
-    ///
-    /// An error is an issue of the test.
+    /// Writes an item to its feed on the broker; an error is recorded as an issue of the test.
     func write(_ item: FeedItem) {
         do {
             try self.producer.send(TopicRecord(.feed(item)).outgoing(partitions: Broker.partitions))

@@ -17,8 +17,8 @@ extension FakeCluster {
     ///   - session: The session to continue; nil: the gateway creates one.
     ///   - resume: The live to resume, with the client's last position in its feed.
     ///   - notices: The id of the last notice that the client has.
-    ///   - firstID: The id of the login call; later calls count on from there. A client that continues a session needs
-    ///     ids above those of the session's earlier calls, because a call with an earlier id repeats that call.
+    ///   - firstID: The id of the login; each later call gets the next id. A client that continues a session needs ids
+    ///     above those of the session's earlier calls, because a call with an earlier id repeats that call.
     ///   - receiveBuffer: The size of the socket's receive buffer in bytes.
     ///   - role: Whether the caller is a user or an app's server.
     /// - Returns: the client, and the outcome of its login.
@@ -57,9 +57,9 @@ extension FakeCluster {
         /// The HMAC key of `other` in base64url; its bytes are 0x20 to 0x3F.
         static let otherKey = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8"
 
-        /// A token that expires `secondsFromNow`, or has expired if that is negative.
+        /// Returns a signed token that expires in `secondsFromNow` seconds; with a negative number it has expired.
         ///
-        /// If the token cannot be signed, that is an issue of the test, and the text is empty.
+        /// If the token cannot be signed, the error is recorded as an issue of the test, and the token is empty.
         static func token(
             _ user: String, app: String = "demo", role: TokenRole = .user, name: String? = nil,
             secondsFromNow: Int64 = 600

@@ -63,23 +63,23 @@ extension FakeCluster: ReplaySource {
         }
     }
 
-    /// Returns how many resumes were not replayed for a reason, from the metrics.
+    /// Returns how many replays the gateway has refused for this reason, from its metrics.
     func replayRefusalCount(_ reason: String) -> Int { self.metric("gateway_replays_refused_total", label: reason) }
 
     /// Waits until the gateway has made `count` replay requests.
     func waitForReplayRequests(_ count: Int) throws { try self.waitUntil { $0.replayRequests.count >= count } }
 
-    /// Checks that the delivery ledger balances (I10).
+    /// Checks that the delivery ledger balances (I10 in docs/RULES.md).
     ///
-    /// That is: every item that was due to a viewer was delivered, shed (left out for a slow reader) or lost with the
-    /// viewer's connection; none is owed (held back until the viewer reads) any more. `client` must be connected.
+    /// Each item that was due to a viewer must have been delivered, shed (left out for a slow reader) or lost with the
+    /// viewer's connection. No item may still be owed (held back until the viewer reads). `client` must be connected.
     func expectLedgerBalances(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
         func balance() -> (due: Int, settled: Int, owed: Int) {
             let settledCounts = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }
             return (self.metric("gateway_feed_due_total"), settledCounts.reduce(0, +), self.metric("gateway_feed_owed"))
         }
-        // A shard updates the metrics of its ledger only ten times a second. So the check is repeated, up to 30 times;
-        // `isQuiet` waits for 150 ms.
+        // A shard updates the metrics of its ledger only ten times a second. So the metrics are read again, up to 30
+        // times, until they balance. `isQuiet` waits for 150 ms.
         var current = balance()
         for _ in 0..<30 where current.due != current.settled || current.owed != 0 {
             _ = client.isQuiet(milliseconds: 150)
@@ -92,7 +92,7 @@ extension FakeCluster: ReplaySource {
             sourceLocation: sourceLocation)
     }
 
-    /// Waits until the state satisfies a condition.
+    /// Waits until the state satisfies a condition, for at most 10 s.
     func waitUntil(_ condition: (State) -> Bool) throws {
         let deadline = MonotonicClock.now + .seconds(10)
         while !self.state.withLock({ condition($0) }) {
@@ -102,10 +102,10 @@ extension FakeCluster: ReplaySource {
         }
     }
 
-    /// A cluster with a live whose feed has 400 messages; the viewer eve has read them all.
+    /// Creates a cluster with a live whose feed has 400 messages; the viewer eve has read them all.
     ///
     /// All messages together are far larger than a connection's delivery budget, which is 64 KiB.
-    static func withLongFeed(
+    static func makeWithLongFeed(
         in key: LiveKey, messageBytes: Int, shards: Int = 2, _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws -> (FakeCluster, eve: WireClient) {
         let cluster = try FakeCluster { settings in

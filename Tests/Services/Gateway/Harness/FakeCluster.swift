@@ -10,7 +10,7 @@ import Webhooks
 
 @testable import Gateway
 
-/// An in-memory cluster behind a gateway: receives its records, replies as the machines do, and writes feeds.
+/// An in-memory cluster behind a gateway: receives the gateway's records, replies as the machines do, and writes feeds.
 final class FakeCluster: RecordSink, FeedSource {
     /// What the cluster has received and written, and how it behaves; tests read and change this state.
     struct State: Sendable {
@@ -42,8 +42,8 @@ final class FakeCluster: RecordSink, FeedSource {
         var sinkRejection: SinkRejection?
         /// The feed partitions that the gateway follows, in the order of its requests.
         var followedPartitions: [Int] = []
-        /// The token of each record in `records`, by which the gateway finds the record's call; 0 for a record of no
-        /// call.
+        /// The token of each record in `records`: a number by which the gateway finds the record's call, or 0 for a
+        /// record that belongs to no call.
         var recordTokens: [UInt64] = []
         /// Writes the gateway's records to a broker, for tests in which a broker is between the gateway and the
         /// machines; while it is set, `records` gets no records.
@@ -146,9 +146,9 @@ final class FakeCluster: RecordSink, FeedSource {
 
     // MARK: The machines
 
-    /// Answers the command in a record as the machine does that consumes it.
+    /// Answers the command in a record in place of the machine that consumes the record's topic.
     ///
-    /// Ignores commands whose answer no test needs.
+    /// Commands whose answer no test needs are ignored.
     func answer(_ record: TopicRecord) {
         switch record.topic {
         case .audienceInbox:
@@ -217,8 +217,8 @@ final class FakeCluster: RecordSink, FeedSource {
     /// Replies to a caller; a repeated call gets the same reply (I15, idempotent calls).
     ///
     /// `machine` is the inbox of the machine that records the outcome. A create and the join that belongs to it have
-    /// the same request id, so the directory and presence must record their outcomes apart. The outcomes of all other
-    /// calls are recorded under the default inbox, whichever machine decides these calls.
+    /// the same request id, so their outcomes must be recorded separately, for the directory and for presence. The
+    /// outcomes of all other calls are recorded under the default inbox, whichever machine decides these calls.
     func reply(_ caller: Caller, at machine: PlazaTopic = .barrageInbox, _ makeOutcome: () -> Outcome) {
         let recorded = self.state.withLock { $0.outcomes[machine]?[caller.request] }
         let outcome = recorded ?? makeOutcome()
@@ -329,10 +329,10 @@ final class FakeCluster: RecordSink, FeedSource {
         self.state.withLock { $0.records }.filter(condition).count
     }
 
-    /// Returns the sum of a metric over its labels; traps on an unknown name, which may be misspelt, and on a metric
-    /// that is no number.
+    /// Returns the sum of a metric's samples; traps on an unknown name, which may be misspelt, and on a metric that is
+    /// not a number.
     ///
-    /// `label`: only the samples with a label of this value count; nil for all samples.
+    /// If `label` is given, only the samples that have a label with this value count.
     func metric(_ name: String, label: String? = nil) -> Int {
         guard let family = self.registry.snapshot().first(where: { $0.name == name }) else {
             preconditionFailure("the gateway has no metric \(name)")

@@ -30,8 +30,8 @@ final class NoticeTopic: Sendable {
     /// Holds back the notices that are written from now on.
     func hold() { self.state.withLock { $0.isHolding = true } }
 
-    /// Ends the holding: delivers the held-back notices, in the order in which they were written or in reverse.
-    func release(reversed: Bool = false) {
+    /// Delivers the held-back notices, in the order in which they were written or in reverse, and holds back no more.
+    func deliverHeldNotices(reversed: Bool = false) {
         let notices = self.state.withLock { state in
             state.isHolding = false
             defer { state.heldNotices = [] }
@@ -43,8 +43,13 @@ final class NoticeTopic: Sendable {
     /// The number of held-back notices.
     var heldNoticeCount: Int { self.state.withLock { $0.heldNotices.count } }
 
-    /// Discards the held-back notices.
-    func discardHeldNotices() { self.state.withLock { $0.heldNotices = [] } }
+    /// Discards the held-back notices, and holds back no more.
+    func discardHeldNotices() {
+        self.state.withLock { state in
+            state.isHolding = false
+            state.heldNotices = []
+        }
+    }
 
     /// Writes a notice, which is delivered at once or held back.
     func write(_ notice: Notice) {

@@ -5,8 +5,8 @@ import Testing
 
 /// What the gateway has written in a record.
 ///
-/// A record whose value is of another form than its topic says is an issue of the test: left out, it could let a test
-/// pass that expects no such record.
+/// A value that cannot be decoded is recorded as an issue of the test. If such a record were only skipped, a test that
+/// expects no record of this kind could pass.
 extension TopicRecord {
     /// The input of presence; nil for a record of another topic.
     var audienceInput: AudienceInput? { self.topic == .audienceInbox ? self.decoded(as: AudienceInput.self) : nil }
@@ -15,7 +15,7 @@ extension TopicRecord {
     /// The input of the directory; nil for a record of another topic.
     var directoryInput: DirectoryInput? { self.topic == .directoryInbox ? self.decoded(as: DirectoryInput.self) : nil }
 
-    /// The value; nil, with an issue of the test, if it is of another form.
+    /// The decoded value; nil, with an issue of the test, if it has another form.
     func decoded<Value: Decodable>(as type: Value.Type) -> Value? {
         do {
             return try Wire.decode(type, from: self.value ?? [])

@@ -15,6 +15,7 @@ final class WireClient {
         case ended
     }
 
+    /// The reason why a client, or the cluster that it uses, did not do what a test needs.
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }
@@ -66,7 +67,7 @@ final class WireClient {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        // 127.0.0.1
+        // The address 127.0.0.1.
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let code = unsafe withUnsafePointer(to: &address) { pointer in
@@ -218,7 +219,7 @@ final class WireClient {
     /// Reads one frame from the socket; ping frames are answered and skipped.
     private func read() throws -> Received {
         while true {
-            guard let first = try? self.readByte() else { return .ended }
+            guard let first = try self.nextByte() else { return .ended }
             // The length without the bit of the mask; `maskedFrame` explains 126 and 127.
             var count = Int(try self.readByte() & 0x7F)
             if count == 126 {
@@ -255,7 +256,14 @@ final class WireClient {
         return received
     }
 
+    /// Reads one byte of a handshake or frame, in which the connection must not end.
     private func readByte() throws -> UInt8 {
+        guard let byte = try self.nextByte() else { throw Failure(description: "the connection ended") }
+        return byte
+    }
+
+    /// Reads one byte; returns nil if the connection has ended, and throws if nothing comes within 20 s.
+    private func nextByte() throws -> UInt8? {
         if self.readIndex == self.buffer.count {
             self.buffer = [UInt8](repeating: 0, count: 65_536)
             self.readIndex = 0
@@ -266,7 +274,7 @@ final class WireClient {
             }
             let count = unsafe recv(self.descriptor, &self.buffer, self.buffer.count, 0)
             self.buffer.removeLast(self.buffer.count - max(0, count))
-            guard count > 0 else { throw Failure(description: "the connection ended") }
+            guard count > 0 else { return nil }
         }
         defer { self.readIndex += 1 }
         return self.buffer[self.readIndex]

@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ReplayDeliveryTests {
     private let live = FakeCluster.key("room")
 
-    /// The resume point of a client whose last item is `number`; its token says that this item's record has the offset
+    /// The resume point of a client whose last item is `number`; by its token, that item's record has the offset
     /// `offset`.
     ///
     /// Ticket 101 is the first one that the fake cluster gives.
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `I10 a long replay is sent as fast as the client reads, and the ledger balances`() throws {
         // The feed has 400 items.
-        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.live, messageBytes: 4000, shards: 1)
+        let (cluster, eve) = try FakeCluster.makeWithLongFeed(in: self.live, messageBytes: 4000, shards: 1)
         cluster.expireCachedItems()
         let offset = cluster.offset(of: 1, in: self.live)
         let (bob, id) = try self.beginResume(cluster, self.point(after: 1, offset: offset))
@@ -142,12 +142,14 @@ import Testing
             #expect(self.resumed(login)?.isReplayed == (session != "laptop"))
         }
         #expect(cluster.replayRefusalCount("tooFrequent") == 1 && cluster.refusalCount(.replays) == 1)
-        #expect(cluster.state.withLock { $0.replayRequests.count } == 2, "the reader is not asked")
+        #expect(
+            cluster.state.withLock { $0.replayRequests.count } == 2, "the reader is not asked for the third resume")
         #expect(try clients[0].itemNumbers(upTo: 50) == Array(21...50))
         let (carol, login) = try cluster.client("carol", session: "phone", resume: point)
         #expect(self.resumed(login)?.isReplayed == true)
         #expect(try carol.itemNumbers(upTo: 50) == Array(21...50))
-        // The feed continues for everybody. What is still cached is replayed without the reader, however often.
+        // The feed continues for all clients. A resume from the cache needs no reader, so it does not count for the
+        // rate.
         cluster.publishText(self.live)
         for client in [clients[2], carol, eve] { #expect(try client.itemNumbers(upTo: 51) == [51]) }
         for session in ["watch", "desk", "car"] {
@@ -214,7 +216,7 @@ import Testing
 
     /// The feed has only five items, but the client says that it has item 1000.
     ///
-    /// Its token is missing, has the offset of another item, or an offset beyond the partition's end.
+    /// The client's token is missing, has the offset of another item, or has an offset beyond the partition's end.
     @Test(arguments: [nil, "10.1000.2", "10.1000.900000"] as [String?])
     func `a resume from a position that the feed has not reached is reported as not replayed, and the feed continues`(
         token: String?
@@ -229,7 +231,7 @@ import Testing
         let (client, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, FeedPosition(epoch: FakeCluster.epoch, number: 5), replayed: false)) = login
         else {
-            Issue.record("\(login)")
+            Issue.record("unexpected outcome of the login: \(login)")
             return
         }
         cluster.publishText(self.live)
@@ -258,7 +260,7 @@ import Testing
     @Test func `I6 a client that is kicked while its replay is pending gets one reply and no items`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
-        // The kick voids all tickets below its floor, 500, and the tickets of this test are below it.
+        // The kick voids all tickets below its floor, 500, so also bob's ticket.
         let notice = Notice(
             to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(500),
             content: .kickedOut(reason: .byAdmin, by: "anna"))

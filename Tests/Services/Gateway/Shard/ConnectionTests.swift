@@ -21,7 +21,7 @@ import Tokens
         let cluster = try FakeCluster()
         let (client, login) = try cluster.client("bob")
         guard case .success(.loggedIn(let session, let user, "gateway-1", _, let loggedInAt?)) = login else {
-            Issue.record("\(login)")
+            Issue.record("unexpected outcome of the login: \(login)")
             return
         }
         #expect(SessionID(checking: session.text) != nil)
@@ -56,7 +56,7 @@ import Tokens
         cluster.create("room")
         let client = try WireClient(port: cluster.gateway.port)
         let token = FakeCluster.Tokens.token("shop", role: .server)
-        // A resume is a join as well; it is rejected because of the token's role, whatever its ticket is.
+        // A resume is a join, too. It is rejected because of the token's role, whatever its ticket is.
         let resume = #""resume":{"live":"room","ticket":101,"position":{"epoch":10,"number":0}}"#
         #expect(self.code(try client.call("login", "{\"token\":\"\(token)\",\(resume)}")) == .noPermission)
         #expect(self.code(try client.call("live.join", "{\"live\":\"room\"}")) == .noPermission)
@@ -141,8 +141,8 @@ import Tokens
 
     @Test func `a session that logs in on a new connection closes its old connection`() throws {
         let cluster = try FakeCluster()
-        // The system chooses a shard for each connection. In some of the rounds both connections get the same shard, in
-        // others they get different shards.
+        // The operating system chooses a shard for each connection. There are six rounds, so that both connections get
+        // the same shard in some rounds, and different shards in others.
         for round in 0..<6 {
             let (old, _) = try cluster.client("bob", session: "phone\(round)")
             let (new, _) = try cluster.client("bob", session: "phone\(round)")
@@ -197,7 +197,7 @@ import Tokens
             else { return nil }
             return caller
         }
-        #expect(updateCaller.ticket == Ticket(101), "directory commands carry the ticket too")
+        #expect(updateCaller.ticket == Ticket(101), "a command to the directory has the ticket, too")
         #expect(updateCaller.request.session == caller.request.session)
     }
 
@@ -234,9 +234,9 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
-        let text = "{\"live\":\"room\",\"text\":\"x\"}"
+        let textParams = "{\"live\":\"room\",\"text\":\"x\"}"
         cluster.state.withLock { $0.answersCalls = false }
-        let id = try client.begin("barrage.sendText", text)
+        let id = try client.begin("barrage.sendText", textParams)
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         let recordToken = cluster.state.withLock { $0.recordTokens.last ?? 0 }
 
@@ -250,7 +250,7 @@ import Tokens
 
         cluster.state.withLock { $0.answersCalls = true }
         for _ in 0..<4 {
-            guard case .failure(let error) = try client.call("barrage.sendText", text) else {
+            guard case .failure(let error) = try client.call("barrage.sendText", textParams) else {
                 Issue.record("the call succeeded although the broker is away")
                 return
             }
@@ -258,10 +258,10 @@ import Tokens
         }
         // From a delivered record the gateway concludes that the broker is back.
         cluster.gateway.recordDelivered()
-        #expect(self.code(try client.call("barrage.sendText", text)) == nil)
+        #expect(self.code(try client.call("barrage.sendText", textParams)) == nil)
 
         cluster.state.withLock { $0.sinkRejection = .full }
-        guard case .failure(let full) = try client.call("barrage.sendText", text) else {
+        guard case .failure(let full) = try client.call("barrage.sendText", textParams) else {
             Issue.record("the call succeeded although the queue is full")
             return
         }
@@ -290,7 +290,7 @@ import Tokens
         let unknownToken = tokens[0] &+ 1_000_000
         for token in tokens + [repeatedToken, unknownToken] { cluster.gateway.recordLost(token: token) }
         for (client, id) in openCalls { #expect(self.code(try client.answer(to: id)) == .unavailable) }
-        #expect(self.code(try clients[0].call("ping")) == nil, "no further reply came before the one to the ping")
+        #expect(self.code(try clients[0].call("ping")) == nil, "the client's next frame is the reply to its ping")
     }
 
     @Test func `a reply is held back until the read model has the revision that the reply requires`() throws {

@@ -18,7 +18,8 @@ import Testing
         }
     }
 
-    /// The live, user and ticket of a record that signs a session off; nil for any other record.
+    /// The live, user and ticket of a record that signs a session off, so that its user leaves the live; nil for any
+    /// other record.
     private static func signOff(_ record: TopicRecord) -> (live: LiveID, user: UserID, ticket: Ticket)? {
         guard let input = record.audienceInput, case .signOff(_, let user, let ticket) = input.command
         else { return nil }
@@ -76,8 +77,8 @@ import Testing
         let (firstClient, _) = try firstGateway.client("bob", session: "phone")
         let (secondClient, _) = try secondGateway.client("bob", session: "tablet")
         #expect(topic.heldNoticeCount == 2)
-        // Released in reverse, the notice of the first client is written last.
-        topic.release(reversed: isReversed)
+        // Delivered in reverse, the notice of the first client is written last.
+        topic.deliverHeldNotices(reversed: isReversed)
         let (earlier, later) = isReversed ? (secondClient, firstClient) : (firstClient, secondClient)
         #expect(try earlier.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try later.getsPong())
@@ -88,7 +89,7 @@ import Testing
         let cluster = try Self.cluster(.one)
         let (old, login) = try cluster.client("bob", session: "phone")
         guard case .success(.loggedIn(_, _, _, let lastNoticeID, _)) = login else {
-            Issue.record("\(login)")
+            Issue.record("unexpected outcome of the login: \(login)")
             return
         }
         // The phone reconnects with the id of its last notice. The sign-in notice of its own first login may come after
@@ -96,7 +97,7 @@ import Testing
         old.cutConnection()
         let (reconnected, secondLogin) = try cluster.client("bob", session: "phone", notices: lastNoticeID)
         guard case .success = secondLogin else {
-            Issue.record("\(secondLogin)")
+            Issue.record("unexpected outcome of the login: \(secondLogin)")
             return
         }
 
@@ -121,7 +122,6 @@ import Testing
         cluster.notices.hold()
         let (new, _) = try cluster.client("bob", session: "tablet")
         cluster.notices.discardHeldNotices()
-        cluster.notices.release()
         // The gateway repeats the notice after 6 s, but only for an active client. So the tablet sends pings until the
         // phone receives something. If that never happens, the suite's time limit ends the loop.
         while old.isQuiet(milliseconds: 200) { #expect(try new.getsPong()) }
@@ -154,8 +154,8 @@ import Testing
         cluster.create("room")
         let old = try cluster.viewer("bob", of: "room", session: "phone")
         let new = try cluster.viewer("bob", of: "room", session: "tablet")
-        // The phone joined with ticket 101, the tablet with 102. This notice of presence kicks only the phone: it voids
-        // the tickets below its floor, 102.
+        // The phone joined with ticket 101, the tablet with 102. This notice, which presence would write, kicks only
+        // the phone: it voids the tickets below its floor, 102.
         cluster.notices.write(
             Notice(
                 to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(102),
@@ -171,9 +171,9 @@ import Testing
                 break
             }
         }
-        let text = "{\"live\":\"room\",\"text\":\"x\"}"
-        #expect(Self.code(try old.call("barrage.sendText", text)) == .notInRoom)
-        guard case .success(.sent) = try new.call("barrage.sendText", text) else {
+        let textParams = "{\"live\":\"room\",\"text\":\"x\"}"
+        #expect(Self.code(try old.call("barrage.sendText", textParams)) == .notInRoom)
+        guard case .success(.sent) = try new.call("barrage.sendText", textParams) else {
             Issue.record("the new device is no longer in the live")
             return
         }
@@ -187,7 +187,7 @@ import Testing
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         let client = try WireClient(port: cluster.gateway.port)
-        // Bob's token expires 2 s after the login: when bob has joined, while the test waits for the close.
+        // Bob's token expires in 2 s: after bob has joined, and while the test waits for the close.
         let token = FakeCluster.Tokens.token("bob", secondsFromNow: 2)
         _ = try client.call("login", String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self))
         guard case .success(.joined(let ticket, _, _, _)) = try client.call("live.join", "{\"live\":\"room\"}") else {

@@ -12,17 +12,19 @@ import Testing
     private let live = FakeCluster.key("room")
 
     @Test
-    func `I4 members are reported in every round, and a member with a closed socket is soon no longer reported`()
+    func `I4 each round sends every member's heartbeat, but soon none of a member whose socket is closed`()
         throws
     {
-        // A lease has nine rounds of heartbeats: with a lease of 3600 ms a round takes 400 ms.
+        // A lease lasts nine rounds of heartbeats: with a lease of 3600 ms a round takes 400 ms.
         let cluster = try FakeCluster { $0.lease = Milliseconds(3600) }
         cluster.create("room")
         /// The number of heartbeats of a user that the gateway has written so far.
         func heartbeatCount(_ user: UserID) -> Int {
             cluster.state.withLock { $0.records }.reduce(0) { sum, record in
-                guard let input = record.audienceInput, case .heartbeats(let beats) = input.command else { return sum }
-                return sum + beats.filter { $0.user == user }.count
+                guard let input = record.audienceInput, case .heartbeats(let heartbeats) = input.command else {
+                    return sum
+                }
+                return sum + heartbeats.filter { $0.user == user }.count
             }
         }
         let bob = try cluster.viewer("bob", of: "room")
@@ -36,16 +38,16 @@ import Testing
             }
         }
         try waitForHeartbeats(of: "bob", count: 3)
-        let beat = try cluster.waitForRecord { record -> Heartbeat? in
-            guard let input = record.audienceInput, case .heartbeats(let beats) = input.command else { return nil }
-            return beats.first { $0.user == "bob" }
+        let heartbeat = try cluster.waitForRecord { record -> Heartbeat? in
+            guard let input = record.audienceInput, case .heartbeats(let heartbeats) = input.command else { return nil }
+            return heartbeats.first { $0.user == "bob" }
         }
-        #expect(beat.ticket == Ticket(101), "bob was the first to join, and the fake cluster's tickets begin at 101")
+        #expect(heartbeat.ticket == Ticket(101), "bob joined first, with the fake cluster's first ticket, 101")
         #expect(
-            beat.silentFor >= 0 && beat.silentFor < 3600,
+            heartbeat.silentFor >= 0 && heartbeat.silentFor < 3600,
             "the last sign of life is less than a lease of 3600 ms ago")
-        // Eve's heartbeats count the rounds. When bob's socket is closed, he may still be reported in the next three
-        // rounds, but not in the five rounds after these.
+        // The test counts rounds by eve's heartbeats. When bob's socket is closed, the next three rounds may still send
+        // his heartbeat, but the five rounds after these must not.
         bob.cutConnection()
         let roundsBefore = heartbeatCount("eve")
         try waitForHeartbeats(of: "eve", count: roundsBefore + 3)
@@ -89,6 +91,6 @@ import Testing
         cluster.gateway.received(PresenceEpochRecord(partition: partition, epoch: "y"))
         #expect(try viewers[0].getsPong())
         #expect(
-            cluster.recordCount(isAssertion) == assertionCount, "an epoch that has not changed causes no assertion")
+            cluster.recordCount(isAssertion) == assertionCount, "a repeated epoch causes no assertion")
     }
 }

@@ -62,6 +62,6 @@ import Testing
         }
         cluster.publishText(self.live)
         #expect(try eve.nextItemNumbers() == [1])
-        #expect(eve.isQuiet(milliseconds: 50), "although eve called twice, she gets each item once")
+        #expect(eve.isQuiet(milliseconds: 50), "eve gets the item once, although she called twice")
     }
 }

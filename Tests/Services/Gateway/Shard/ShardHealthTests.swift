@@ -21,7 +21,7 @@ import Testing
             #expect(gateway.shardTurns.count == 2)
             for turns in gateway.shardTurns { #expect(turns.lastTurnAt > start) }
             #expect(gateway.hungShards(at: MonotonicClock.now).isEmpty)
-            // The loops of the shards no longer run.
+            // From now on the loops do not turn.
             gateway.stopImmediately()
             #expect(gateway.hungShards(at: MonotonicClock.now + .seconds(10)) == [0, 1])
         }

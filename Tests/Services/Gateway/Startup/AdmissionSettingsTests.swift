@@ -10,9 +10,9 @@ import Testing
 
 /// The settings of a gateway's limits of connections, calls and joins.
 @Suite struct AdmissionSettingsTests {
-    /// The settings that command-line arguments give, for a gateway of two apps.
+    /// The settings that command-line arguments give to a gateway of two apps.
     ///
-    /// `hardLimit` is the system's limit of open files.
+    /// `hardLimit` is the operating system's limit of open files.
     private func settings(from arguments: [String], hardLimit: Int = 1_048_576) throws(SettingsError) -> GatewaySettings
     {
         var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
@@ -26,7 +26,7 @@ import Testing
     @Test func `limits have defaults, and settings change them`() throws {
         let defaults = try self.settings(from: [])
         #expect(defaults.maxConnections == 100_000 && defaults.admission.connectionsPerApp == 50_000)
-        // If there are several apps, each gets half of the connections, and 5000 calls a second.
+        // Because there are several apps, each gets half of the connections, and 5000 calls a second.
         var expected = AdmissionLimits()
         expected.connectionsPerApp = 50_000
         expected.callsPerApp = 5000
@@ -48,6 +48,7 @@ import Testing
         #expect(changed.admission.serverLogins == RateLimit(7, per: .seconds(60)))
         #expect(changed.admission.serverCalls == RateLimit(8) && changed.admission.serverReads == RateLimit(10))
         #expect(changed.admission.readPercent == 70)
+        // The rate of joins also counts leaves and resumes: all changes of memberships.
         #expect(changed.admission.memberships == RateLimit(9, per: .seconds(60)))
         #expect(changed.admission.replays == RateLimit(15, per: .seconds(60)))
         #expect(changed.admission.creations == RateLimit(12))

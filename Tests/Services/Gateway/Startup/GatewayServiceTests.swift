@@ -90,7 +90,7 @@ import Testing
             _ = try client.call("login", String(decoding: params, as: UTF8.self))
             #expect(!gateway.thread.join(timeout: .zero), "the gateway runs")
             // An idempotent producer whose sequence numbers have a gap can never write again. The two numbers are
-            // Kafka's codes of the request and of the error. 20 requests fail, so that no repetition of them succeeds.
+            // Kafka's codes of the request and of the error. 20 requests in a row fail, so that every retry fails, too.
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try gateway.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             try client.begin("live.create", #"{"live":"room"}"#)
@@ -99,7 +99,9 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `a gateway that cannot read its tables is not live after ten seconds, until it can read again`() async throws {
+    func `a gateway that cannot read its tables fails its liveness check after ten seconds, until it can read again`()
+        async throws
+    {
         try await runOnDedicatedThread {
             let gateway = try RunningGateway()
             defer { gateway.stop() }
@@ -115,8 +117,8 @@ import Testing
                 topic: PlazaTopic.rooms.rawValue, partition: 0, key: Array("demo/room".utf8), value: nil)
             _ = try producer.sendAndWait(record, timeout: .seconds(10))
             // The failures begin before the measurement, so the measured time may be shorter than ten seconds.
-            let delay = try #require(gateway.wait { !$0.isLive }, "the gateway must say that it cannot read")
-            #expect(delay >= .seconds(8), "after a shorter failure the gateway must still be live")
+            let delay = try #require(gateway.wait { !$0.isLive }, "the liveness check must fail")
+            #expect(delay >= .seconds(8), "a shorter failure must not fail the liveness check")
             #expect(gateway.service.stalledParts == ["gateway tables"])
             #expect(gateway.service.hungLoops.isEmpty, "the loop still turns, so the process need not end")
             // The metric's value is 10 to 19 seconds; the text contains its first digit.
@@ -128,7 +130,9 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `a gateway whose broker cannot be reached stays live, and names what waits for the broker`() async throws {
+    func `a gateway whose broker cannot be reached passes its liveness check, and names what waits for the broker`()
+        async throws
+    {
         try await runOnDedicatedThread {
             let gateway = try RunningGateway()
             defer { gateway.stop() }

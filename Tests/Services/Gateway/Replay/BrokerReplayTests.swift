@@ -9,11 +9,12 @@ import Testing
 
 @testable import Gateway
 
-/// Replays from a broker: from the in-memory one, and from a real one if that is available.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LiveReplayTests {
+/// Replays from a broker: from the in-memory broker, and from a real Kafka if one is available.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BrokerReplayTests {
+    /// `.embedded` is the in-memory broker, `.full` the real Kafka.
     static let modes: [KafkaMode] = RealKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
-    // The names are unique, because the tests share the real broker.
+    // The ids are unique, because all tests share the real Kafka.
     private let live = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")
     private let otherLive = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
 
@@ -53,10 +54,11 @@ import Testing
         }
     }
 
-    /// Logs in with a resume after item `number`, and waits for the reply; 101 is the fake cluster's first ticket.
+    /// Logs in with a resume after item `number` and this feed token, and waits for the reply.
     private func resume(_ cluster: FakeCluster, _ user: String, after number: Int64, _ token: String) throws
         -> (client: WireClient, isReplayed: Bool)
     {
+        // Ticket 101 is the first one that the fake cluster gives.
         let point = ResumePoint(
             live: self.live.live, ticket: Ticket(101),
             position: FeedPosition(epoch: FakeCluster.epoch, number: number), token: token)
@@ -94,7 +96,7 @@ import Testing
                 #expect(resumedElsewhere.isReplayed)
                 #expect(try resumedElsewhere.client.itemNumbers(upTo: 308) == Array(6...308))
             }
-            // A resume whose token has the offset of another record, here one 40 records later, is not replayed.
+            // This token has a wrong offset: that of a record 40 offsets later. So its resume is not replayed.
             let wrongToken = "\(FakeCluster.epoch).5.\((FeedToken(text: bob.token)?.offset ?? 0) + 40)"
             try self.waitUntilCacheIsEmpty(cluster, eve)
             #expect(try self.resume(cluster, "liar", after: 5, wrongToken).isReplayed == false)
