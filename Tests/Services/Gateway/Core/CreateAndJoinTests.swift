@@ -8,11 +8,10 @@ import Testing
 /// `live.create` with `join`: one call that creates a live, and then lets the owner join it.
 ///
 /// Such a call, here the one with id 5, writes the record of the create and then the record of the join. In a test a
-/// record is a string. `verdict` says what to do with a new call; its argument `in` is the live that the caller must be
-/// in, nil for a create and a join. `callAnswered` takes a machine's reply to the call's last record and returns the
-/// step that the reply ends; the step's `action` is what the gateway must do. The reply to the create ends only the
-/// first step: the gateway then writes the record of the join, and the client's call stays open. Times are in
-/// milliseconds.
+/// record is a string. `verdict` says what to do with a new call. `callAnswered` takes a machine's reply to the call's
+/// last record and returns the step that the reply ends; the step's `action` is what the gateway must do. The reply to
+/// the create ends only the first step: the gateway then writes the record of the join, and the client's call stays
+/// open. Times are in milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 

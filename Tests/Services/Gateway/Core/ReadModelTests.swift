@@ -61,7 +61,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
 /// The public records in memory, and replies that wait until the read model has a revision.
 ///
 /// `apply` returns whether the record changed the model. `bufferIfPremature` returns whether the reply must wait and is
-/// stored; `release` removes and returns the stored replies that may be sent now.
+/// stored; `takeDue` removes and returns the stored replies that may be sent now.
 @Suite struct ReadModelTests {
     @Test func `a record with an older or equal revision, or of an earlier live with the same id, changes nothing`() {
         var model = ReadModel()

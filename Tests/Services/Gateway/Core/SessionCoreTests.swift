@@ -8,10 +8,9 @@ import Testing
 /// One client's session: its login, its live and its open calls.
 ///
 /// A call has an id, a purpose (what its success changes for the client) and a record, which is a string here.
-/// `verdict` says what to do with a new call; its argument `in` is the live that the caller must be in, if any.
-/// `callAnswered` takes a machine's reply and returns the call that the reply ends; the call's `action` is what the
-/// gateway must do. `kicked` takes the floor of a kick, the lowest ticket that the user may still use, and returns
-/// whether the client was in the live and is removed. Times are in milliseconds.
+/// `verdict` says what to do with a new call. `callAnswered` takes a machine's reply and returns the call that the
+/// reply ends; the call's `action` is what the gateway must do. `kicked` returns whether the client was in the live and
+/// is removed. Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
 
@@ -155,7 +154,7 @@ import Testing
         #expect(session.recordLost(3)?.id == nil, "the call fails only once")
     }
 
-    @Test func `I6 a kick removes a client whose ticket is below the kick's floor, once, and no other client`() {
+    @Test func `I6 a kick removes a client whose ticket is below the lowest valid one, once, and no other client`() {
         var session = self.sessionInLive("arena", ticket: 100)
         #expect(session.kicked(from: "bistro", lowestValidTicket: Ticket(101)) == false, "the client is not in bistro")
         #expect(

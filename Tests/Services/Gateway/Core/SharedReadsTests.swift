@@ -8,8 +8,8 @@ import Testing
 /// Reads that presence and the fan-out answer: calls that ask for the same data are served by one request.
 ///
 /// In these tests a waiting call is a number. `addCall` returns what happens to a new call, and whether the gateway
-/// must make a request (`mustRequest`). `requestEnded` returns the calls that the answer serves, the `waiters`. Times
-/// are in milliseconds.
+/// must make a request (`mustRequest`). `requestEnded` returns the calls that the answer serves. Times are in
+/// milliseconds.
 @Suite struct SharedReadsTests {
     private typealias Reads = SharedReads<Int>
 

@@ -260,7 +260,7 @@ import Testing
     @Test func `I6 a client that is kicked while its replay is pending gets one reply and no items`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
-        // The kick voids all tickets below its floor, 500, so also bob's ticket.
+        // The kick voids all tickets below its floor (the lowest valid ticket), 500, so also bob's ticket.
         let notice = Notice(
             to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(500),
             content: .kickedOut(reason: .byAdmin, by: "anna"))

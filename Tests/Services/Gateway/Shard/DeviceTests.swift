@@ -155,7 +155,7 @@ import Testing
         let old = try cluster.viewer("bob", of: "room", session: "phone")
         let new = try cluster.viewer("bob", of: "room", session: "tablet")
         // The phone joined with ticket 101, the tablet with 102. This notice, which presence would write, kicks only
-        // the phone: it voids the tickets below its floor, 102.
+        // the phone: it voids the tickets below its floor (the lowest valid ticket), 102.
         cluster.notices.write(
             Notice(
                 to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(102),
