@@ -70,6 +70,7 @@ package struct ChaosOptions: Sendable {
         for kind in ServiceKind.allCases { self.cluster.scale[kind] = instances }
         // Any free ports, so that another cluster may run on this machine.
         (self.cluster.port, self.cluster.httpPort, self.cluster.opsPort) = (0, 0, 0)
+        // The crowd of the workload sends twice as many texts at once (`StageWorkload.runCrowd`).
         self.cluster.feedBudget = 60
     }
 }

@@ -6,7 +6,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     package var rounds: [RoundResult]
     /// What each run decided about joins, leaves and silent viewers; nil in an older report.
     package var presence: [PresenceResult]?
-    /// All kinds of faults that were possible; nil in an older report.
+    /// All kinds of faults that were possible in the run; nil in an older report.
     package var kinds: [String]?
     /// Why the run ended before its time; nil if it did not.
     ///
@@ -32,7 +32,8 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     /// - Throws: `DecodingError` for any other text.
     package init(json: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(json.utf8)) }
 
-    /// Whether a fault was injected, no promise was broken, no error ended the run, and few rounds had no fault.
+    /// Whether at least one fault was injected, no promise was broken, no error ended the run, and `lacksFaults` is
+    /// false.
     package var isPassed: Bool {
         self.error == nil && self.rounds.contains(where: \.isPassed) && self.rounds.allSatisfy(\.findings.isEmpty)
             && (self.presence ?? []).allSatisfy(\.findings.isEmpty) && !self.lacksFaults
@@ -47,7 +48,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     /// The rounds whose fault was injected.
     private var validRounds: [RoundResult] { self.rounds.filter { $0.invalid == nil } }
 
-    /// The kinds of faults that were possible and that no round had.
+    /// The kinds of possible faults that were injected in no round.
     private var neverInjected: [String] {
         let injected = Set(self.validRounds.map(\.kind))
         return (self.kinds ?? []).filter { !injected.contains($0) }

@@ -2,12 +2,12 @@
 internal import ClusterKit
 package import ProtocolClient
 
-/// Runs on a compose cluster.
+/// Runs on a compose cluster: the containers of `docker-compose.yml`.
 extension ChaosRunner {
     /// Runs the plan on a compose cluster that runs already.
     ///
-    /// The ledgers of the cluster's processes are not read, because no port of the host leads to the processes. For the
-    /// same reason the app has no backend.
+    /// This process can reach only the proxy before the gateways. So the ledgers (the services' own counters) are not
+    /// checked. The app has no backend.
     ///
     /// - Parameters:
     ///   - plan: the seed, the rounds and the duration.
@@ -15,7 +15,7 @@ extension ChaosRunner {
     ///   - address: where clients reach the cluster's gateways.
     ///   - say: called with a line before and after each round.
     ///   - save: called after each round with the report so far.
-    /// - Returns: the results, like those of `run(_:on:network:say:)`.
+    /// - Returns: the results, like those of a run on a cluster of this process.
     /// - Throws: `ChaosError.noFault` if no fault is possible; `ClusterError` when the engine does not answer.
     package static func run(
         _ plan: ChaosPlan, on cluster: ComposeCluster, address: PlazaAddress, say: @escaping @Sendable (String) -> Void,

@@ -11,7 +11,7 @@ struct ChaosTarget: Sendable {
     var addresses: [PlazaAddress]
     /// Their addresses for HTTP; empty for a load without HTTP.
     var httpAddresses: [String] = []
-    /// How many messages a feed of the app may have in a second.
+    /// How many texts, tips and counters a feed of the app may have in a second.
     var feedBudget = AppsFile.defaultFeedBudget
     /// The app's backend; nil if the cluster does not know it.
     var backend: AppBackend?
@@ -57,7 +57,7 @@ extension ChaosRunner {
             }
         }
         isLoadOver.withLock { $0 = true }
-        // What is still to be delivered to the backend needs no more than the tries that have failed so far.
+        // From here on the backend accepts every event at the next attempt, so that the round ends soon.
         target.backend?.setReliable(true)
         var history = await recorded
         history.feedBudget = target.feedBudget
@@ -76,7 +76,7 @@ extension ChaosRunner {
             }
         }
         var result = Self.makeResult(round, plan, load, history)
-        // Without a fault nothing excuses what the checker finds. Only the round need not show everything.
+        // A finding counts even if the fault was not injected. Such a round need not cover every promise, however.
         result.invalid = reasonNotInjected
         if reasonNotInjected == nil { result.findings += RoundCoverage.findings(in: history).map(\.description) }
         target.backend?.forget(livesNamed: name, until: start)
@@ -85,11 +85,11 @@ extension ChaosRunner {
 
     /// How long the app's backend may wait for the last events of a round.
     ///
-    /// A late answer holds up the events of its live for 5 s, and a failed one for up to 1 s. When both happen again at
-    /// the end of a round, the events that wait for them come soon afterwards.
+    /// It is far above the delays that the backend itself causes at the end of a round: a late answer holds up the
+    /// events of its live for 5 s, and a failed one for up to 1 s.
     private static let deliveryLimit = Duration.seconds(30)
 
-    /// Waits until the backend has received what it must, at most for `deliveryLimit`.
+    /// Waits until the checks of the backend find nothing, at most for `deliveryLimit`.
     ///
     /// - Parameters:
     ///   - history: what the clients and Kafka have.

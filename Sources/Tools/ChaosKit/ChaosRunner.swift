@@ -22,7 +22,7 @@ package struct ChaosPlan: Sendable {
     /// Makes a token for a user; if `isServer` is true, the token has the role of the app's own server.
     package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
 
-    /// `name`: nil for a cluster without lives of earlier runs, where the seed gives the name.
+    /// `name`: nil to make the name from the seed, which suffices in a cluster without lives of earlier runs.
     package init(
         seed: UInt64, rounds: ClosedRange<Int>, duration: Duration, only: String? = nil,
         clockLibrary: String? = nil, name: String? = nil,
@@ -40,7 +40,7 @@ package struct ChaosPlan: Sendable {
 
 /// Why a chaos run cannot begin.
 package enum ChaosError: Error, CustomStringConvertible {
-    /// No fault that is possible in the cluster has a kind that contains this text; an empty text stands for any kind.
+    /// No possible fault has a kind that contains this text; the text is empty if no fault at all is possible.
     case noFault(String)
 
     package var description: String {
@@ -120,7 +120,8 @@ package enum ChaosRunner {
         return result
     }
 
-    /// Runs rounds while viewers come, leave and fall silent in one live, and adds to the report what that shows (I4).
+    /// Runs rounds while viewers enter one live and leave or fall silent, and adds to the report whether that showed in
+    /// time (I4).
     ///
     /// - Parameters:
     ///   - plan: makes the tokens.

@@ -6,9 +6,10 @@ internal import Glibc
 protocol FaultInjecting: Sendable {
     /// Begins the fault, and ends it after its time.
     ///
-    /// A failure to end it, or to repeat it, is ignored: the process may be down, or started anew without the fault.
+    /// A failure to end or to repeat the fault is ignored, because the process may be down, or may have been restarted
+    /// without the fault. Only a clock that may have stayed wrong is an error.
     ///
-    /// - Throws: the reason why the fault could not begin.
+    /// - Throws: the reason why the fault could not begin, or why a clock could not be set right.
     func perform(_ fault: Fault) async throws
 }
 
@@ -89,7 +90,7 @@ struct FaultInjector: FaultInjecting {
             try await cluster.restart(name, clockAhead: ahead, library: library)
             try? await Task.sleep(for: .seconds(seconds))
             let wasChanged = cluster.hasLoaded(library, in: name)
-            // If the clock stayed wrong, that would be a second fault of all later rounds.
+            // If this fails, the clock may stay wrong in all later rounds. So the error is thrown.
             try await cluster.restart(name, clockAhead: 0, library: library)
             if !wasChanged { throw UnchangedClock() }
         }

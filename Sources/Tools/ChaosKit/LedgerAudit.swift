@@ -6,8 +6,8 @@ internal import LoadKit
 /// Checks the servers' own ledgers after a round (I10): counters that must add up, such as
 /// published = admitted + refused + dropped.
 ///
-/// A process that was killed counts from 0 again, on both sides of the equation. So the ledger of each process is
-/// balanced at any time, except while the process counts.
+/// A process that was killed counts from 0 again, on both sides of the equation. So its ledger must balance after a
+/// kill too. A ledger may be unbalanced only for the moment in which the process counts.
 enum LedgerAudit {
     /// How long a ledger may stay unbalanced.
     private static let limit = Duration.seconds(10)

@@ -38,17 +38,19 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var admitted: Int
     /// The number of messages that were not acknowledged, by reason.
     package var refused: [String: Int]
-    /// The numbers of items that viewers did not receive, received twice, or received out of order.
+    /// The number of feed items that a viewer of the load did not receive, summed over all its viewers.
     package var missing: Int
+    /// The same sum for items that a viewer received more than once.
     package var repeated: Int
+    /// The same sum for items that a viewer received after a later item.
     package var reordered: Int
-    /// The number of feed items that say that a viewer left who had not left.
+    /// The number of false leave tips: feed items which say that a viewer left, although it had not.
     package var falseLeaves: Int
     /// The number of battles that began.
     package var battles: Int
     /// The number of seat applications and co-host requests.
     package var requests: Int
-    /// The numbers of other steps of the workload, such as `gifts`; nil in an older report.
+    /// The numbers of other steps of the workload by kind, such as `likes`; nil in an older report.
     package var workload: [String: Int]?
     /// The longest delay with which the machine woke this process, in milliseconds; nil if it was not measured.
     ///
@@ -92,7 +94,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     /// After a kill or a stop of a service, such a broker may repeat an effect although the service has no bug.
     var hadBrokerInMemory: Bool { self.instances != nil && self.kafkaHome == nil && self.composeProject == nil }
 
-    /// Stores what the property `options` needs, so that the round can run again on the same kind of cluster.
+    /// Stores the facts about the cluster that the property `options` names, so that the round can run again.
     mutating func setReplay(_ options: ClusterOptions, clockLibrary: String?) {
         if case .kafkaHome(let home, let count) = options.broker { (self.kafkaHome, self.brokers) = (home, count) }
         self.instances = ServiceKind.allCases.map { options.instances(of: $0) }.max()
@@ -102,7 +104,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     /// The number of messages that were not acknowledged.
     var refusedCount: Int { self.refused.values.reduce(0, +) }
 
-    /// The rejected messages by reason, as a run prints them.
+    /// The numbers of messages that were not acknowledged, by reason, as a run prints them.
     var refusedText: String {
         let parts = self.refused.map { "\($0.value) × \($0.key)" }.sorted()
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")

@@ -4,13 +4,14 @@ internal import Concurrency
 internal import MachineKit
 internal import PlazaModel
 
-/// The demo app's backend in a chaos run: gets all events, decides about gifts, and now and then fails.
+/// The demo app's backend in a chaos run: it receives the events of all lives, decides whether a gift may be sent, and
+/// fails now and then.
 package final class AppBackend: Sendable {
     private struct State {
         var requests: [BackendRequest] = []
         /// How often each event or question was received, by its id.
         var attempts: [String: Int] = [:]
-        /// Whether each request is answered well and at once.
+        /// Whether no failed or late answer is given.
         var isReliable = false
     }
 
@@ -18,7 +19,7 @@ package final class AppBackend: Sendable {
     private static let secret = "the secret of a chaos run"
     /// How late a late answer is; the sender waits for 5 s.
     private static let lateness = Duration.seconds(6)
-    /// How often one event or question may fail: far less often than the sender tries (8 times).
+    /// How often one event or question may fail or get a late answer; the sender tries 8 times.
     private static let maxFailures = 2
     /// The code with which the backend rejects a gift.
     static let rejectionCode = ReplyCode(102_150)
@@ -38,9 +39,10 @@ package final class AppBackend: Sendable {
             let content = BackendRequest.read(
                 headers: request.headers, body: request.body, secret: Self.secret, app: AppID(AppsFile.demoApp),
                 at: now)
-            // The answer is recorded before it is sent, so that what follows it comes after it in the history.
+            // The request is recorded before it is answered, so that the sender's next request comes later in the
+            // history.
             let answer = state.withLock { state in
-                let answer = Self.answer(content, &state)
+                let answer = Self.chooseAnswer(to: content, &state)
                 state.requests.append(BackendRequest(content, answer, at: now))
                 return answer
             }
@@ -53,10 +55,10 @@ package final class AppBackend: Sendable {
     /// Stops to listen.
     package func stop() { self.receiver.stop() }
 
-    /// Lets the backend fail now and then, or not.
+    /// Sets whether the backend answers every request without failures and delays, or fails now and then.
     func setReliable(_ isReliable: Bool) { self.state.withLock { $0.isReliable = isReliable } }
 
-    /// The requests so far about lives whose ids begin with `prefix`, and those that cannot be read and arrived since
+    /// The requests so far about lives whose ids begin with `prefix`, and the malformed requests that arrived since
     /// `start`.
     func requests(aboutLivesNamed prefix: String, since start: Timestamp) -> [BackendRequest] {
         self.state.withLock { $0.requests }.filter { request in
@@ -64,7 +66,7 @@ package final class AppBackend: Sendable {
         }
     }
 
-    /// Forgets what a round that is over needs no more: the requests about its lives, and those that came before it.
+    /// Forgets the requests of a round that is over: those about its lives, and all that arrived before `start`.
     ///
     /// Without this a long run would keep some hundred thousand requests.
     func forget(livesNamed prefix: String, until start: Timestamp) {
@@ -76,8 +78,10 @@ package final class AppBackend: Sendable {
         }
     }
 
-    /// Decides how to answer: always in the same way about one id and attempt.
-    private static func answer(_ content: BackendRequest.Content, _ state: inout State) -> BackendRequest.Answer {
+    /// Chooses the answer to a request, and counts the attempt; equal ids and attempts get equal answers.
+    private static func chooseAnswer(
+        to content: BackendRequest.Content, _ state: inout State
+    ) -> BackendRequest.Answer {
         let id: String
         let isGiftRejected: Bool
         switch content {
@@ -91,7 +95,8 @@ package final class AppBackend: Sendable {
         if !state.isReliable, attempt < Self.maxFailures {
             switch StableHash.of("\(id) \(attempt)") % 100 {
             case 0..<6: return .failed
-            // A gift's answer that comes after the gateway's 2 s would only be another kind of failure.
+            // Only events get late answers. The gateway waits 2 s for the answer to a question, so a late one would be
+            // just another failure.
             case 6 where id == content.eventID: return .late
             default: break
             }

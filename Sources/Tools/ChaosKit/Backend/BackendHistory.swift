@@ -4,7 +4,8 @@ package import MachineKit
 package import PlazaModel
 internal import PlazaWire
 
-/// The place of an event in the topic `webhooks`, which its id names, as in `3-17`.
+/// The place of an event in the topic `webhooks`; the event's id is formed from it, as `3-17` from partition 3 and
+/// offset 17.
 package struct EventPlace: Hashable, Comparable, Sendable {
     package var partition: Int32
     package var offset: Int64
@@ -61,7 +62,8 @@ package struct BackendRequest: Hashable, Sendable {
         case rejected
         /// Status 500.
         case failed
-        /// The event was taken after the sender's timeout; a sender that was stopped meanwhile may have read it.
+        /// The event was accepted after the sender's timeout; the sender may have read the answer all the same, because
+        /// a stopped process notices no timeout.
         case late
     }
 
@@ -76,7 +78,7 @@ package struct BackendRequest: Hashable, Sendable {
         self.at = at
     }
 
-    /// How far the signed time may be off.
+    /// How much the signed time may differ from the backend's time.
     static let timestampTolerance = Milliseconds.seconds(60)
 
     /// Reads a request as a backend must: signature and time first (WEBHOOKS.md, section 1).
@@ -121,7 +123,7 @@ package struct BackendRequest: Hashable, Sendable {
         return .event(place, event)
     }
 
-    /// What each body has.
+    /// The fields that the bodies of all requests have.
     private struct Head: Decodable {
         var v: Int
         var id: String
@@ -151,7 +153,7 @@ package struct BackendRequest: Hashable, Sendable {
     }
 }
 
-/// What the app's backend received about the lives of a round, and what Kafka has for it.
+/// What the app's backend received about the lives of a round, and which events Kafka has for it.
 package struct BackendHistory: Hashable, Sendable {
     /// An event in the topic `webhooks`.
     package struct LoggedEvent: Hashable, Sendable {

@@ -6,7 +6,7 @@ package import PlazaModel
 package struct CallRecord: Hashable, Sendable {
     /// What was called.
     package enum Call: Hashable, Sendable {
-        /// A text or gift, by its `FeedContent.messageID`; `isMuted` if the sender had received its mute.
+        /// A text or gift, by its `FeedContent.messageID`; `isMuted` is true if the sender had received its mute.
         case message(String, isMuted: Bool = false)
         /// Likes.
         case likes(Int64)
@@ -63,7 +63,7 @@ package struct CallRecord: Hashable, Sendable {
     }
 }
 
-/// What `battle.get` answered after a battle; it is read because a client may have missed the battle's end in a gap.
+/// The answer to `battle.get` after a battle; it is read because clients may have missed the battle's end in a gap.
 package struct BattleRead: Hashable, Sendable {
     package var battle: BattleID
     /// Whether the answer said that the battle is over.
@@ -131,7 +131,7 @@ extension FeedContent {
 }
 
 extension Sequence<CallRecord> {
-    /// The bounds of a sum over calls.
+    /// The bounds of a sum over calls, of which the unanswered ones may or may not count.
     ///
     /// - Parameter amount: what a call adds to the sum; nil if the call does not belong to it.
     /// - Returns: the bounds.
@@ -176,7 +176,7 @@ extension RoundHistory {
                 counts["failures of the backend", default: 0] += 1
             }
         }
-        // The workload itself marks gaps in the feeds of its visitors, so a feed whose client has left is not counted.
+        // The feeds of visitors, who have left, are not counted: the workload itself has recorded gaps in them.
         counts["gaps"] = self.feeds.reduce(0) { $0 + ($1.hasLeft ? 0 : $1.steps.count { $0 == .gap }) }
         return counts
     }

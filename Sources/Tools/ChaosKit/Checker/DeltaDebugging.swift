@@ -2,14 +2,14 @@
 
 /// Delta debugging: finds a small part of a list that still shows a failure.
 enum DeltaDebugging {
-    /// Removes entries, first large parts and then single ones, as long as the entries that are kept show the failure.
+    /// Removes entries, first large parts and then single ones, where the remaining entries still show the failure.
     ///
     /// - Parameters:
     ///   - entries: the list, which shows the failure.
     ///   - maxTests: the maximum number of calls of `showsFailure`.
     ///   - showsFailure: whether a part of the list shows the failure.
-    /// - Returns: the kept entries, in the same order; `isShortest` says that none of them can be removed alone. It is
-    ///   false when `maxTests` ended the search.
+    /// - Returns: the remaining entries, in the same order; `isShortest` is true if none of them can be removed alone,
+    ///   and false if `maxTests` ended the search.
     static func minimize<Entry>(
         _ entries: [Entry], maxTests: Int, showsFailure: ([Entry]) -> Bool
     ) -> (entries: [Entry], isShortest: Bool) {
@@ -31,7 +31,8 @@ enum DeltaDebugging {
                     start = end
                 }
             }
-            // A pass with single entries is repeated until it removes nothing: a removal may make another one possible.
+            // A pass with single entries is repeated until it removes nothing, because a removal may make another
+            // removal possible.
             if partSize > 1 { partSize = (partSize + 1) / 2 } else if !hasRemoved { return (kept, true) }
             if kept.isEmpty { return (kept, true) }
         }

@@ -2,7 +2,7 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The events of an excerpt that show what the app's backend received.
+/// The events of an excerpt that show what the app's backend received, and what it should have received.
 extension Evidence.Event {
     /// A request, and how the backend answered it.
     init(_ request: BackendRequest) {
@@ -32,7 +32,7 @@ extension Evidence.Event {
 }
 
 extension WebhookContent {
-    /// The event's name, and what tells it apart from others of its kind.
+    /// The event's name, and the fields in which events of this kind differ.
     fileprivate var evidenceText: String {
         let name = self.name.rawValue
         switch self {

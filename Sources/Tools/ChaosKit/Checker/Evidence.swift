@@ -3,7 +3,7 @@ internal import LoadKit
 internal import MachineKit
 internal import PlazaModel
 
-/// An excerpt of a round's history that shows a finding, as short as the search has made it.
+/// The shortest excerpt of a round's history that was found to show a finding.
 package struct Evidence: Hashable, Sendable, Codable {
     /// One event of the excerpt.
     package struct Event: Hashable, Sendable, Codable {
@@ -14,7 +14,7 @@ package struct Evidence: Hashable, Sendable, Codable {
         package var epoch: Int64?
         /// The number of that item; nil for any other event.
         package var number: Int64?
-        /// What was done or received, with the id of a message.
+        /// What the client did or received, with the id of the message if it is about one.
         package var message: String
         /// When, in milliseconds since 1970; nil if that was not recorded.
         package var time: Int64?
@@ -37,7 +37,7 @@ package struct Evidence: Hashable, Sendable, Codable {
             self.init(client: call.client, live: call.live, message: "\(call.action): \(outcome)", at: call.at)
         }
 
-        /// A step of what a client received: an item, a gap or its removal from the live.
+        /// A step of a client's feed: an item, a gap or the client's removal from the live.
         init(_ step: FeedHistory.Step, of feed: FeedHistory) {
             switch step {
             case .gap: self.init(client: feed.client, live: feed.live, message: "may miss items here", at: nil)
@@ -96,7 +96,7 @@ package struct Evidence: Hashable, Sendable, Codable {
     package var finding: String
     /// The events, by time.
     package var events: [Event]
-    /// Whether no event can be left out; false if the search ended at its limit.
+    /// Whether no single event can be left out; false if the search ended at its limit, or if nothing was searched.
     package var isShortest: Bool
 
     package init(finding: String, events: [Event], isShortest: Bool) {
@@ -105,7 +105,7 @@ package struct Evidence: Hashable, Sendable, Codable {
         self.isShortest = isShortest
     }
 
-    /// Evidence of a load, whose viewers keep no history: the load's first incidents.
+    /// Evidence of a finding about the load, whose viewers keep no history: the load's first incidents.
     init(finding: String, _ incidents: [LoadIncident]) {
         self.init(
             finding: finding,
@@ -116,7 +116,7 @@ package struct Evidence: Hashable, Sendable, Codable {
     /// The maximum number of printed events; the report in JSON has all.
     private static let maxLines = 20
 
-    /// The events as lines; of more than `maxLines`, only the first and the last ones.
+    /// The events as lines; if there are more than `maxLines` events, only the first and the last ones.
     package var lines: [String] {
         let lines = self.events.map(\.line)
         guard lines.count > Self.maxLines else { return lines }

@@ -16,9 +16,10 @@ struct RoundLog: Sendable {
     var events: [BackendHistory.LoggedEvent] = []
 }
 
-/// Reads what Kafka has of a round's lives, to be compared with what the clients and the app's backend received.
+/// Reads the feeds and webhook events of a round's lives from Kafka, to compare them with what the clients and the
+/// app's backend received.
 enum FeedLogReader {
-    /// The name that the logs have as clients of a `FeedHistory`.
+    /// The client's name in a `FeedHistory` that was read from Kafka.
     static let client = "Kafka"
 
     /// Why a log could not be read to its end.
@@ -26,12 +27,12 @@ enum FeedLogReader {
         let description: String
     }
 
-    /// How often the log is read before the reader gives up: a broker that had the fault may not be back yet.
+    /// How often the topics are read until it succeeds: a broker that had the fault may not be back yet.
     private static let attempts = 4
-    /// Far more than the items of a round.
+    /// The maximum number of records to read of a topic; far more than a round writes.
     private static let maxRecords = 1_000_000
 
-    /// Reads the feeds and events of all lives whose ids begin with `prefix`.
+    /// Reads the feeds and webhook events of all lives whose ids begin with `prefix`.
     ///
     /// - Parameters:
     ///   - prefix: the beginning of the ids.
@@ -57,6 +58,7 @@ enum FeedLogReader {
             let scanner = try TopicScanner(
                 brokers: brokers, security: security, mode: .full, maxRecords: Self.maxRecords)
             defer { scanner.close() }
+            // A record's key is `APP/LIVE`.
             let keyPart = Array("/\(prefix)".utf8)
             func entries(of topic: PlazaTopic) throws -> [TopicEntry] {
                 var entries: [TopicEntry] = []
@@ -65,7 +67,7 @@ enum FeedLogReader {
                 return entries
             }
             let feedEntries = try entries(of: .roomFeed)
-            // Without a record nothing would be compared.
+            // Each round writes feed items. With none to compare, the checks would find nothing wrong.
             if feedEntries.isEmpty { throw Incomplete(description: "room.feed has no item of these lives") }
             return RoundLog(
                 feeds: try Self.histories(feedEntries), events: try Self.events(try entries(of: .webhooks)))
@@ -85,7 +87,8 @@ enum FeedLogReader {
         }.sorted { $0.place < $1.place }
     }
 
-    /// Makes a history of each live from the records of the topic; its items have the time that the machine gave them.
+    /// Makes a history of each live from the records of the topic `room.feed`; the time of an item is the one that the
+    /// machine gave it.
     ///
     /// - Throws: `Incomplete` for a record that is no item of a feed.
     static func histories(_ entries: [TopicEntry]) throws -> [FeedHistory] {

@@ -24,15 +24,15 @@ extension HistoryChecker {
         var hasWrongEndCount: Bool { self.endCount > 1 || self.endCount == 0 && !self.mayMissEnd }
     }
 
-    /// Checks that each battle has one start and one end in each live, and that its final scores are exact and the same
-    /// for all clients.
+    /// Checks that each client got one start and one end of each battle of its live, and that the final scores are the
+    /// sums of the calls and equal for all clients.
     static func checkBattles(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for (battle, lives) in history.battles.sorted(by: { $0.key.text < $1.key.text }) {
-            // What each side's score must be, from the calls that were sent.
+            // The bounds of each side's score, from the calls that were sent.
             let bounds = Self.scoreBounds(of: battle, lives, history)
             var results = Set(history.battleReads.filter { $0.battle == battle && $0.hasEnded }.map(\.scores))
-            // The clients that received no end, because a gap may hide it.
+            // The clients that received no end because of a gap.
             var clientsWithHiddenEnd: [String] = []
             for feed in history.feedsAndLogs where lives.contains(feed.live) && !feed.hasLeft {
                 let observation = Self.observation(of: battle, in: feed)
@@ -61,7 +61,7 @@ extension HistoryChecker {
                 findings.append(
                     Finding(promise: "I14", text: "battle \(battle.text) has \(results.count) different results"))
             }
-            // If gaps hide the end, at least one client or the app's server must have read the result from the state.
+            // If gaps hide the end from clients, somebody must have got or read the result all the same.
             if results.isEmpty, let client = clientsWithHiddenEnd.first {
                 findings.append(
                     Finding(
@@ -110,14 +110,14 @@ extension HistoryChecker {
 
     /// Collects what one client received about a battle.
     ///
-    /// After a gap the client reads the stage again, and does not receive the events of the gap. So a gap hides the
-    /// start only if the gap is before the first stage that shows the battle. A gap hides the end only if the gap is
-    /// between the last stage that shows the battle running and the stage after that.
+    /// A gap hides the events of stages in it; the client gets the stage itself again afterwards. So a gap can hide the
+    /// start only if no stage without the battle comes between the gap and the first stage with it. A gap can hide the
+    /// end only if it lies between the last stage in which the battle runs and the next stage.
     private static func observation(of battle: BattleID, in feed: FeedHistory) -> Observation {
         var observation = Observation()
         // Whether there was a gap since the last stage that tells whether the battle runs.
         var hasGap = false
-        // Whether the client saw the battle or one of its events.
+        // Whether a stage so far shows the battle or one of its events.
         var hasSeenBattle = false
         // Whether a later stage no longer shows the battle running.
         var isOver = false

@@ -7,10 +7,10 @@ extension HistoryChecker {
     /// The length of the budget's window, in milliseconds.
     private static let windowMilliseconds: Int64 = 1_000
 
-    /// Checks that no second of the machine's time has more texts, tips and counters than the budget (I9).
+    /// Checks that no sliding second of a feed has more texts, tips and counters than the budget (I9).
     ///
-    /// Only what Kafka has tells that time, so without logs nothing is checked. Control items and gifts always enter,
-    /// and are not counted: with them, a second may have more items than the budget.
+    /// The time that counts is the one that the machine gave an item. Only Kafka's log has it, so without logs nothing
+    /// is checked. Control items and gifts enter a feed even when the budget is used up, and are not counted.
     static func checkBudgets(_ history: RoundHistory) -> [Finding] {
         let budget = history.feedBudget
         return history.logs.compactMap { log in
@@ -18,8 +18,9 @@ extension HistoryChecker {
             for case .item(_, let number, let content, let at?) in log.steps where !content.alwaysEnters {
                 times.append(at.milliseconds)
                 guard times.count > budget else { continue }
-                let window = times.suffix(budget + 1)
-                guard let first = window.first, at.milliseconds - first < Self.windowMilliseconds else { continue }
+                // If these items, one more than the budget, lie within a window, the window has too many.
+                let lastTimes = times.suffix(budget + 1)
+                guard let first = lastTimes.first, at.milliseconds - first < Self.windowMilliseconds else { continue }
                 let text = "the feed of \(log.live) has more than \(budget) messages within a second up to item"
                 return Finding(promise: "I9", text: "\(text) \(number)")
             }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The checks of how events and questions reach the app's backend (WEBHOOKS.md, section 2).
+/// The checks of how webhooks reach the app's backend: events after something has happened, and questions before a gift
+/// is sent (WEBHOOKS.md, section 2).
+///
+/// An event is taken when the backend has accepted it, even late. Its place is its partition and offset in the topic
+/// `webhooks`, by which its id is formed.
 extension HistoryChecker {
-    /// Checks that each request was one that a backend can believe and read (R14.1).
+    /// Checks that each request to the backend had a valid signature, time and form (R14.1).
     static func checkRequestForms(_ history: RoundHistory) -> [Finding] {
         (history.backend?.requests ?? []).compactMap { request in
             guard case .malformed(let reason) = request.content else { return nil }
@@ -11,11 +15,11 @@ extension HistoryChecker {
         }
     }
 
-    /// Checks that the events of each live came one after the other, in order, each only after the one before it was
-    /// taken (R14.3, R14.5).
+    /// Checks that each live's events came in the order of their places, each only after the earlier ones were taken
+    /// (R14.3, R14.5).
     static func checkDeliveryOrder(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
-        // For each live the events that came, each with whether it was taken so far.
+        // The events of each live so far, each with whether it was taken.
         var deliveries: [LiveID: [EventPlace: Bool]] = [:]
         for request in history.backend?.requests ?? [] {
             guard case .event(let place, let event) = request.content else { continue }
@@ -40,8 +44,8 @@ extension HistoryChecker {
         return findings
     }
 
-    /// Checks that each event is at the backend: each that Kafka has was taken, each that came again had the same
-    /// content, and nothing else came (R14.5).
+    /// Checks that the backend took each event that Kafka has, that each repetition of an event had the same content,
+    /// and that no other event came (R14.5).
     static func checkDeliveries(_ history: RoundHistory) -> [Finding] {
         guard let backend = history.backend else { return [] }
         var findings: [Finding] = []
@@ -60,13 +64,13 @@ extension HistoryChecker {
                 Finding(promise: "R14.5", text: "\(Self.name(delivery.event, place)) failed, and did not come again"))
         }
         let logged = Dictionary(backend.log.map { ($0.place, $0.event) }) { first, _ in first }
-        // Without a log, Kafka was not read.
+        // An empty log means that Kafka was not read.
         guard !logged.isEmpty else { return findings }
         for entry in backend.log where received[entry.place] == nil {
             findings.append(
                 Finding(promise: "R14.5", text: "\(Self.name(entry.event, entry.place)) never came to the backend"))
         }
-        // Events of after the log was read are not in it.
+        // An event that is newer than the log's end in its partition was written after the log was read.
         let ends = Dictionary(logged.keys.map { ($0.partition, $0.offset) }, uniquingKeysWith: max)
         for (place, delivery) in received.sorted(by: { $0.key < $1.key })
         where logged[place] != delivery.event && place.offset <= ends[place.partition, default: -1] {
@@ -82,12 +86,13 @@ extension HistoryChecker {
         "event \(place.id) of \(event.live) (\(event.content.name.rawValue))"
     }
 
-    /// Checks that each gift in a feed was asked about and allowed, with what it cost, and that a call has one id for
-    /// all its questions, which no other call has (R14.7, R14.11, R14.12).
+    /// Checks that the backend was asked about each gift in a feed, with the right price, and allowed it; that all
+    /// questions about one call have the same id, and those about different calls different ids (R14.7, R14.11,
+    /// R14.12).
     static func checkQuestions(_ history: RoundHistory) -> [Finding] {
         guard let backend = history.backend else { return [] }
         var findings: [Finding] = []
-        // The workload sends a gift in each count once, so live, sender, gift and count tell its calls apart.
+        // A sender sends each number of gifts only once, so live, sender, gift and count identify a call.
         var idsByCall: [String: String] = [:]
         var callsByID: [String: String] = [:]
         var allowed: Set<String> = []
@@ -113,7 +118,7 @@ extension HistoryChecker {
                         text: "the backend was asked about \(call) for \(question.coins) coins instead of \(price)"))
             }
         }
-        for feed in Self.bestFeeds(history) {
+        for feed in Self.completeFeeds(history) {
             for case .gift(let sender, let gift, let count, _) in feed.contents {
                 let message = FeedContent.giftMessageID(sender: sender.userID, gift: gift.giftID, count: count)
                 let call = Self.callName(message, feed.live)
@@ -127,8 +132,9 @@ extension HistoryChecker {
 
     private static func callName(_ message: String, _ live: LiveID) -> String { "\"\(message)\" in \(live)" }
 
-    /// For each live the feed to compare with: what Kafka has; without logs, that of a client that missed nothing.
-    static func bestFeeds(_ history: RoundHistory) -> [FeedHistory] {
+    /// The complete feed of each live, with which the backend's events are compared: Kafka's log, or the feed of one
+    /// client that missed nothing if Kafka was not read.
+    static func completeFeeds(_ history: RoundHistory) -> [FeedHistory] {
         guard history.logs.isEmpty else { return history.logs }
         var lives: Set<LiveID> = []
         return history.feeds.filter { $0.isComplete && lives.insert($0.live).inserted }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The checks of what the events say, by what the clients saw (WEBHOOKS.md, section 3).
+/// The checks of the contents of the events at the app's backend, which must agree with the feeds (WEBHOOKS.md,
+/// section 3).
 extension HistoryChecker {
-    /// The events of each live, each once, in their order.
+    /// The contents of each live's events at the backend, each once, in the order of their ids.
     private static func events(_ history: RoundHistory) -> [LiveID: [WebhookContent]] {
         var seen: Set<EventPlace> = []
         var places: [LiveID: [(place: EventPlace, content: WebhookContent)]] = [:]
@@ -14,12 +15,12 @@ extension HistoryChecker {
         return places.mapValues { $0.sorted { $0.place < $1.place }.map(\.content) }
     }
 
-    /// Checks that a live's events begin with its creation, end with its end, and have each once, with the figures of
-    /// the feed (R14.15, R14.16).
+    /// Checks that the first event of a live is its only creation, and the last one its only end, with the same figures
+    /// as in the feed (R14.15, R14.16).
     static func checkLiveEvents(_ history: RoundHistory) -> [Finding] {
         guard history.backend != nil else { return [] }
         let events = Self.events(history)
-        return Self.bestFeeds(history).flatMap { feed -> [Finding] in
+        return Self.completeFeeds(history).flatMap { feed -> [Finding] in
             let live = feed.live
             let contents = events[live] ?? []
             var findings: [Finding] = []
@@ -56,7 +57,7 @@ extension HistoryChecker {
     /// Checks that the backend got each join and leave that a feed shows, in the order of the feed, and no leave of a
     /// user who never left (R14.13, I5).
     ///
-    /// A feed may have fewer: its budget drops tips.
+    /// The backend may get more joins and leaves than the feed shows, because the feed's budget drops tips.
     static func checkMemberEvents(_ history: RoundHistory) -> [Finding] {
         guard history.backend != nil else { return [] }
         var findings: [Finding] = []
@@ -70,7 +71,7 @@ extension HistoryChecker {
                 }
             }
         }
-        for feed in Self.bestFeeds(history) {
+        for feed in Self.completeFeeds(history) {
             var reported: [UserID: [Bool]] = [:]
             for case .memberState(let isOnline, _, let users) in events[feed.live] ?? [] {
                 for user in users { reported[user.userID, default: []].append(isOnline) }
@@ -97,7 +98,7 @@ extension HistoryChecker {
     static func checkMetadataEvents(_ history: RoundHistory) -> [Finding] {
         guard history.backend != nil else { return [] }
         let events = Self.events(history)
-        return Self.bestFeeds(history).compactMap { feed in
+        return Self.completeFeeds(history).compactMap { feed in
             let shown = feed.contents.compactMap { content -> [String: String]? in
                 if case .metadataChanged(let set, _, _) = content, !set.isEmpty { set } else { nil }
             }
@@ -120,18 +121,19 @@ extension HistoryChecker {
 
     /// Checks that the backend got each occupation of the seats that a feed shows, in the order of the feed (R14.20).
     ///
-    /// A feed may have fewer: its stages are conflated.
+    /// The backend may get more occupations than the feed shows, because stages are conflated: of several that follow
+    /// each other quickly, the feed may have only the last one.
     static func checkSeatEvents(_ history: RoundHistory) -> [Finding] {
         guard history.backend != nil else { return [] }
         let events = Self.events(history)
-        return Self.bestFeeds(history).compactMap { feed in
+        return Self.completeFeeds(history).compactMap { feed in
             let shown = feed.contents.compactMap { content -> [UserID?]? in
                 if case .stage(let record, _) = content { record.seats.map { $0.occupant?.user.userID } } else { nil }
             }
             let reported = (events[feed.live] ?? []).compactMap { content -> [UserID?]? in
                 if case .seatsChanged(let seats) = content { seats.map { $0.occupant?.user.userID } } else { nil }
             }
-            // Stages whose seats did not change have no event, and neither has a live without seats.
+            // A stage whose seats did not change causes no event, and neither does a live without seats.
             let occupations = shown.withoutRepeats.filter { !$0.isEmpty }
             guard let index = reported.withoutRepeats.firstMissing(of: occupations) else { return nil }
             let users = occupations[index].compactMap { $0?.text }.joined(separator: ", ")
@@ -173,8 +175,9 @@ extension HistoryChecker {
 }
 
 extension Array where Element: Equatable {
-    /// The index of the first entry of `other` that this array does not have after the entries before it; nil if it has
-    /// all, in their order.
+    /// Looks for the entries of `other` in this array, in their order; other entries may stand between them.
+    ///
+    /// - Returns: the index in `other` of the first entry that is not found; nil if all are found.
     fileprivate func firstMissing(of other: [Element]) -> Int? {
         var rest = self[...]
         for (position, entry) in other.enumerated() {
@@ -184,7 +187,7 @@ extension Array where Element: Equatable {
         return nil
     }
 
-    /// The entries that differ from the one before them.
+    /// The array without each entry that equals the one before it.
     fileprivate var withoutRepeats: [Element] {
         self.indices.filter { $0 == self.startIndex || self[$0] != self[$0 - 1] }.map { self[$0] }
     }

@@ -3,8 +3,9 @@ internal import PlazaModel
 
 /// The checks of texts, gifts and likes.
 extension HistoryChecker {
-    /// Checks that each acknowledged text or gift is in the feed once, with the number that the reply named; that a
-    /// rejected one is never in it, and an unanswered one at most once (I7, I8, I15, R5.7).
+    /// Checks that each acknowledged text or gift is in the feed once, under the number that its reply named; that a
+    /// rejected one is not in the feed, and an unanswered one at most once; and that no text of a muted user was
+    /// acknowledged (I7, I8, I15, R5.7).
     static func checkMessages(_ history: RoundHistory) -> [Finding] {
         var calls: [LiveID: [(id: String, call: CallRecord, isMuted: Bool)]] = [:]
         var findings: [Finding] = []
@@ -25,7 +26,7 @@ extension HistoryChecker {
         return findings
     }
 
-    /// Checks what one client received of one message.
+    /// Checks how often, and under which numbers, one client received one message.
     private static func findings(
         about id: String, _ outcome: CallRecord.Outcome, _ numbers: [Int64], in feed: FeedHistory
     ) -> [Finding] {
@@ -56,8 +57,8 @@ extension HistoryChecker {
         return findings
     }
 
-    /// Checks that the likes of each live are at least the acknowledged ones and at most those that were sent and not
-    /// rejected, and that the live's final statistics are what the feed shows.
+    /// Checks the totals of each live (I15): its number of likes never falls and never exceeds what was sent, and its
+    /// final statistics agree with the calls and with the feed.
     static func checkTotals(_ history: RoundHistory) -> [Finding] {
         let lives = Set(history.feeds.map(\.live)).sorted { $0.text < $1.text }
         let likes = Dictionary(
@@ -126,7 +127,7 @@ extension HistoryChecker {
 }
 
 extension FeedHistory {
-    /// The numbers around a number that the client did not receive, as a part of a sentence.
+    /// The nearest received numbers below and above a missing number, as a part of a sentence.
     fileprivate func neighbors(of number: Int64) -> String {
         var (before, after): (Int64?, Int64?)
         for case .item(_, let received, _, _) in self.steps {

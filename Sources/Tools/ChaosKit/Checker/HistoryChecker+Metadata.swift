@@ -3,7 +3,8 @@ internal import PlazaModel
 
 /// The checks of a live's metadata and revisions.
 extension HistoryChecker {
-    /// Checks that all clients read the same metadata at the end: those of the last write and of the feed (R3.42).
+    /// Checks that all clients read the same metadata at the end of the round, and that these agree with the last write
+    /// and with the changes in the feed (R3.42).
     ///
     /// A write without an answer may be applied late, so its value is possible at the end, too.
     static func checkMetadata(_ history: RoundHistory) -> [Finding] {
@@ -41,7 +42,8 @@ extension HistoryChecker {
         return findings
     }
 
-    /// The values that each written key may have at the end; nil is one of them if no write was acknowledged.
+    /// The values that each written key may have at the end; they include nil (no value) if no write of the key was
+    /// acknowledged.
     private static func possibleMetadata(_ history: RoundHistory, of live: LiveID) -> [String: Set<String?>] {
         var lastWrites: [String: String] = [:]
         var unanswered: [String: Set<String?>] = [:]

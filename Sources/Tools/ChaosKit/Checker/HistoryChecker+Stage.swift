@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The checks of seats and connections, as the stages that the clients received show them.
+/// The checks of the seats and connections in the stages that the clients received.
 extension HistoryChecker {
     /// Checks that no stage has a seat twice, or a user on two seats (I11).
     static func checkSeats(_ feeds: [FeedHistory]) -> [Finding] {
@@ -19,7 +19,7 @@ extension HistoryChecker {
     /// Checks that each connection that a live shows has 2 to 9 lives, this live among them, and that the other lives
     /// show the same connection (I12).
     ///
-    /// A live shows what any of its clients received, because a gap may hide a stage from one of them.
+    /// A live shows a connection if any of its clients received it, because a gap may hide a stage from one of them.
     static func checkConnections(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         var shownByLive: [LiveID: Set<Connection>] = [:]
@@ -40,7 +40,7 @@ extension HistoryChecker {
                 shownByLive[feed.live, default: []].insert(Connection(id: view.id, lives: Set(lives)))
             }
         }
-        // What a live without clients shows is not known, so such a live is not checked.
+        // It is not known what a live without clients shows, so such a live is not checked.
         let watchedLives = Set(history.feeds.map(\.live))
         for (live, connections) in shownByLive.sorted(by: { $0.key.text < $1.key.text }) {
             for connection in connections {

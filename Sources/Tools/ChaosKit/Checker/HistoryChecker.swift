@@ -4,8 +4,7 @@ internal import PlazaModel
 /// Finds the promises that were broken in a round, from the histories of its clients.
 ///
 /// A promise is an invariant (`I1` and so on) or a rule (such as `R5.7`) of docs/RULES.md, or `recovery`: each step of
-/// a round succeeds in time. The result depends only on the history, so that a test can put each kind of fault into a
-/// history.
+/// a round succeeds in time. The findings depend only on the history, so a test can plant any broken promise in one.
 package enum HistoryChecker {
     /// The maximum number of findings of one check; further findings of the same kind are left out.
     static let maxFindingsPerCheck = 5
@@ -13,7 +12,7 @@ package enum HistoryChecker {
     /// One check; each finds another kind of broken promise.
     enum Check: CaseIterable {
         case order, log, agreement, budgets, ends, messages, removals, battles, battleReads, totals, metadata, revisions
-        case seats, connections, listWalks, requests, leaves, counts, answers, lateAnswers, stalls
+        case seats, connections, listWalks, requests, leaves, counts, wrongAnswers, missingAnswers, stalls
         case requestForms, deliveryOrder, deliveries, questions
         case liveEvents, memberEvents, metadataEvents, seatEvents, battleEvents
 
@@ -57,9 +56,9 @@ package enum HistoryChecker {
         case .requests: self.checkRequests(history)
         case .leaves: self.checkLeaves(history)
         case .counts: self.checkCounts(history)
-        // Wrong answers and stalls were found during the round already.
-        case .answers: history.wrongAnswers
-        case .lateAnswers: self.checkLateAnswers(history)
+        // The workload has found wrong answers and stalls already, during the round.
+        case .wrongAnswers: history.wrongAnswers
+        case .missingAnswers: self.checkMissingAnswers(history)
         case .stalls: history.stalls.map { Finding(promise: "recovery", text: $0) }
         case .requestForms: self.checkRequestForms(history)
         case .deliveryOrder: self.checkDeliveryOrder(history)
@@ -73,7 +72,7 @@ package enum HistoryChecker {
         }
     }
 
-    /// Checks that the item numbers of each feed go up, and by one except after a gap or a removal (I7).
+    /// Checks that the item numbers of each feed grow by one, or by more only after a gap or a removal (I7).
     private static func checkOrder(_ feeds: [FeedHistory]) -> [Finding] {
         var findings: [Finding] = []
         for feed in feeds {
@@ -245,7 +244,7 @@ package enum HistoryChecker {
     /// Checks that each call that was sent after the recovery from the fault was decided.
     ///
     /// While the fault lasts a client may not know the outcome of a call; afterwards each call has an answer.
-    private static func checkLateAnswers(_ history: RoundHistory) -> [Finding] {
+    private static func checkMissingAnswers(_ history: RoundHistory) -> [Finding] {
         guard let due = history.answersDueFrom else { return [] }
         return history.calls.filter { call in
             call.outcome == .unanswered && (call.at.map { $0 >= due } ?? false)

@@ -4,7 +4,7 @@ internal import PlazaModel
 
 /// Finds the shortest excerpts of a round's history that show its findings.
 package enum HistoryReducer {
-    /// An entry of a history that can be left out, by its index in the history's list of such entries.
+    /// An entry of a history that can be left out, by its index in the list that has it.
     private enum Entry {
         case step(feed: Int, index: Int)
         case call(Int)
@@ -16,12 +16,12 @@ package enum HistoryReducer {
         case loggedEvent(Int)
     }
 
-    /// The maximum number of findings with an excerpt.
+    /// The maximum number of findings for which an excerpt is searched.
     static let maxFindings = 10
-    /// The maximum number of checks for one excerpt.
+    /// The maximum number of checks in the search for one excerpt.
     static let maxTests = 3_000
 
-    /// Reduces the history for each of its first findings.
+    /// Finds the shortest excerpts that show the first `maxFindings` findings.
     package static func evidence(of history: RoundHistory) -> [Evidence] {
         let found = HistoryChecker.Check.allCases.flatMap { check in
             HistoryChecker.findings(of: check, in: history).prefix(HistoryChecker.maxFindingsPerCheck).map {
@@ -45,8 +45,10 @@ package enum HistoryReducer {
         return Evidence(finding: finding.description, events: events, isShortest: isShortest)
     }
 
-    /// All entries of the history that a check may need, each list in its order: for a check of the backend what it
-    /// received, for any other check the calls and the reads; the steps of the feeds, and what Kafka has of them.
+    /// All entries of the history that a check may need.
+    ///
+    /// A check of the backend needs its requests and events, and any other check the calls and reads. Both need the
+    /// feeds, and Kafka's logs of them if the check reads the logs.
     private static func entries(of history: RoundHistory, for check: HistoryChecker.Check) -> [Entry] {
         let isOfBackend = HistoryChecker.Check.ofBackend.contains(check)
         let logEntries = HistoryChecker.Check.ofLog.contains(check) ? Self.logEntries(of: history) : []
@@ -78,7 +80,9 @@ package enum HistoryReducer {
             + history.listWalks.indices.map(Entry.listWalk)
     }
 
-    /// The history with these entries only; its other lists, such as the lives that ended, stay.
+    /// The history with these entries only.
+    ///
+    /// What is no `Entry`, such as the lives that ended, stays.
     private static func excerpt(
         _ entries: [Entry], of history: RoundHistory, for check: HistoryChecker.Check
     ) -> RoundHistory {
@@ -112,7 +116,7 @@ package enum HistoryReducer {
     private static func events(
         of excerpt: RoundHistory, for check: HistoryChecker.Check
     ) -> [Evidence.Event] {
-        // A gap has no time of its own. It gets the time of the item before it.
+        // A gap has no time of its own, so it is sorted by the time of the item before it.
         var events = excerpt.calls.map { (time: $0.at?.milliseconds ?? 0, event: Evidence.Event($0)) }
         let logs = HistoryChecker.Check.ofLog.contains(check) ? excerpt.logs : []
         for feed in logs + excerpt.feeds {
@@ -135,7 +139,7 @@ package enum HistoryReducer {
         }.map(\.element.event)
     }
 
-    /// The ends of the request that a finding is about; its text begins with the name of the request.
+    /// The ends of the request that a finding is about; the text of the finding begins with the name of the request.
     private static func ends(of finding: Finding, in history: RoundHistory) -> [Evidence.Event] {
         history.requests.filter { finding.text.hasPrefix("\($0.name) has") }.flatMap { request in
             request.ends.enumerated().map { index, end in

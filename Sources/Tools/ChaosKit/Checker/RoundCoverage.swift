@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Checks that a round has decided something about each promise: a round without a battle, for example, says nothing
-/// about battles, so it must not count as one in which they were right.
+/// Checks that a round has tested each promise: a round without a battle, for example, tests no promise about battles,
+/// so it must not count as one that kept them.
 enum RoundCoverage {
-    /// One finding for each kind of evidence that the history does not have.
+    /// One finding for each kind of event that the history should have and does not have.
     ///
-    /// A stall ends a part of the workload early. It is a finding already, so nothing more is said then.
+    /// There are none after a stall (a step that did not succeed in time): it ends a part of the workload early, and is
+    /// a finding already.
     static func findings(in history: RoundHistory) -> [Finding] {
         guard history.stalls.isEmpty else { return [] }
         let acknowledged = history.calls.filter { if case .acknowledged = $0.outcome { true } else { false } }
         func hasCall(_ isWanted: (CallRecord.Call) -> Bool) -> Bool { acknowledged.contains { isWanted($0.call) } }
-        var evidence = [
+        var required: [(name: String, promise: String, isPresent: Bool)] = [
             ("an acknowledged text", "I8", acknowledged.contains { $0.isText }),
             ("an acknowledged gift", "I15", acknowledged.contains { $0.isGift }),
             ("acknowledged likes", "I15", hasCall { if case .likes = $0 { true } else { false } }),
@@ -26,13 +27,13 @@ enum RoundCoverage {
             ("a read of metadata", "R3.42", !history.metadataReads.isEmpty),
         ]
         if let backend = history.backend {
-            evidence += [
+            required += [
                 ("an event at the backend", "R14.5", backend.requests.contains(where: \.isEvent)),
                 ("a question to the backend", "R14.7", backend.requests.contains(where: \.isQuestion)),
             ]
         }
-        return evidence.filter { !$0.2 }.map { name, promise, _ in
-            Finding(promise: "coverage", text: "the round had none of this: \(name) (\(promise))")
+        return required.filter { !$0.isPresent }.map { event in
+            Finding(promise: "coverage", text: "the round had none of this: \(event.name) (\(event.promise))")
         }
     }
 }

@@ -6,7 +6,7 @@ package import PlazaModel
 package struct FeedHistory: Hashable, Sendable {
     /// One step of a feed.
     package enum Step: Hashable, Sendable {
-        /// An item, and when the client received it; in Kafka's log, the time that the machine gave it.
+        /// An item; `at` is when the client received it or, in Kafka's log, the time that the machine gave it.
         case item(epoch: Int64, number: Int64, content: FeedContent, at: Timestamp? = nil)
         /// Items may be missing here: the server could not resume the feed, or the client was not in the live.
         case gap
@@ -39,8 +39,8 @@ package struct FeedHistory: Hashable, Sendable {
 
     /// Records steps in the order of receipt, unless the client has left.
     ///
-    /// A client that has left may still find items in its buffer that arrived before the leave. The gap of the leave
-    /// covers them. If they were recorded after it, the client would seem to receive the feed again.
+    /// After its leave a client may still read items that arrived before. The gap that `leave` records covers them. If
+    /// they were recorded after this gap, the client would seem to receive the feed again.
     package mutating func append(_ steps: some Sequence<Step>) {
         if !self.hasLeft { self.steps += steps }
     }
@@ -53,10 +53,9 @@ package struct FeedHistory: Hashable, Sendable {
 
     /// Whether an announced gap may hide the item with this number.
     ///
-    /// A removal counts as a gap. A gap between two items of an epoch hides the numbers between them. A gap at the
-    /// beginning hides all numbers before the next item, and a gap at the end hides all numbers after the last item. A
-    /// gap between two epochs hides all numbers after the last item of the first epoch, and all before the first item
-    /// that the client received of the second epoch.
+    /// A removal counts as a gap. A gap between two items of an epoch hides the numbers between the items. A gap before
+    /// the first item hides all lower numbers, and a gap after the last item all higher ones. A gap between two epochs
+    /// hides all numbers above the item before the gap, and all numbers below the item after it.
     package func hasGap(at number: Int64) -> Bool {
         self.steps.indices.contains { index in
             guard !self.steps[index].isItem else { return false }
@@ -81,7 +80,7 @@ package struct FeedHistory: Hashable, Sendable {
     package var isComplete: Bool { self.steps.allSatisfy(\.isItem) }
 }
 
-/// The range in which a sum (such as a battle's score) must be: a call without an answer may or may not have been
+/// The range in which a sum of calls, such as a battle's score, must be: an unanswered call may or may not have been
 /// applied.
 package struct SumBounds: Hashable, Sendable {
     /// The sum of the calls that were acknowledged.
@@ -106,9 +105,9 @@ package struct RoundHistory: Sendable {
     package struct Request: Hashable, Sendable {
         /// A description of the request, such as `alice's co-host request`.
         package var name: String
-        /// The ends of the request, such as `accepted`, as the user was notified of them.
+        /// The ends of the request, such as `accepted`, about which the user got a notice.
         package var ends: [String]
-        /// When the user was notified of each end; empty if that was not recorded.
+        /// When the user got the notice of each end; empty if that was not recorded.
         package var times: [Timestamp]
 
         package init(name: String, ends: [String], times: [Timestamp] = []) {
@@ -118,7 +117,7 @@ package struct RoundHistory: Sendable {
         }
     }
 
-    /// A live's count of viewers, read at the end of the round within the promised time.
+    /// A live's count of viewers, read at the end of the round until it was right or its time was over.
     package struct Count: Hashable, Sendable {
         package var live: LiveID
         /// The number of viewers who are in the live, which the count must reach.
@@ -134,7 +133,7 @@ package struct RoundHistory: Sendable {
     }
 
     package var feeds: [FeedHistory] = []
-    /// How many messages the feeds of the round's app may have in a second.
+    /// How many texts, tips and counters a feed of the round's app may have in a second.
     package var feedBudget = AppPolicy().feedBudget
     /// The feeds of all lives of the round as they are in Kafka, from their first items on; empty if they were not
     /// read.
@@ -153,7 +152,7 @@ package struct RoundHistory: Sendable {
     package var battleReads: [BattleRead] = []
     /// What clients read of the lives' metadata at the end of the round.
     package var metadataReads: [MetadataRead] = []
-    /// The lives that ran while the list of lives was walked through.
+    /// The lives that ran during all walks of `listWalks`, so each walk must have them.
     package var livesOfAllWalks: Set<LiveID> = []
     /// The walks through the list of lives.
     package var listWalks: [ListWalk] = []
@@ -161,20 +160,20 @@ package struct RoundHistory: Sendable {
     package var counts: [Count] = []
     /// The steps of the round's clients that did not succeed in time, one sentence each.
     package var stalls: [String] = []
-    /// The longest time until a call that is repeated had a valid answer.
+    /// The longest time from the first attempt of a call to its valid answer, among the calls that are repeated.
     package var longestAnswer = Duration.zero
     /// How many attempts of banned users to enter or to write were rejected as `banned`.
     package var banRejections = 0
-    /// From when on each call must be answered, because the recovery from the fault is over; nil if that is not known.
+    /// When the recovery from the fault was over, so that each later call must be answered; nil if that is not known.
     package var answersDueFrom: Timestamp?
     /// Answers that no rule allows, such as a banned user's successful join.
     package var wrongAnswers: [Finding] = []
 
     package init() {}
 
-    /// What each client got, and what Kafka has of the same lives: a client that has no gap.
+    /// The feeds of all clients, and Kafka's logs of the same lives, which are checked like feeds.
     ///
-    /// A gap in a client's feed may hide a fault; Kafka's log hides none.
+    /// A gap in a client's feed may hide a fault. Kafka's log has no gaps.
     var feedsAndLogs: [FeedHistory] {
         let lives = Set(self.feeds.map(\.live))
         return self.feeds + self.logs.filter { lives.contains($0.live) }

@@ -69,8 +69,8 @@ package struct ComposeContainers: Hashable, Sendable {
 
 /// A cluster of `docker-compose.yml` that runs already, and whose containers get faults.
 ///
-/// Docker's own restart policy starts killed services again; Redis and brokers are started again by the
-/// end steps of a fault.
+/// After a kill, Docker's own restart policy starts services again; Redis and brokers are started again by the end
+/// steps of the fault.
 package struct ComposeCluster: Sendable {
     /// The name of the compose project.
     package let project: String

@@ -12,16 +12,19 @@ package enum ComposeStep: Hashable, Sendable {
 
 /// How a fault is injected into containers: steps that begin it, and steps that end it.
 package struct ComposeFault: Hashable, Sendable {
-    /// If one of these fails, the fault was not injected.
+    /// The steps that begin the fault; if one of them fails, the fault was not injected.
     package var beginSteps: [ComposeStep] = []
-    /// These are tried even if an earlier step failed, and may fail: a container that was killed again may be down.
+    /// The steps that end the fault.
+    ///
+    /// They run even if an earlier step failed. Their own failures are ignored, because a container that was killed
+    /// again may be down.
     package var endSteps: [ComposeStep] = []
 
-    /// Chooses the steps.
+    /// Chooses the steps; nil for a fault that is not possible with containers.
     ///
-    /// The result is nil for a fault that is not possible. Redis's user may not run FLUSHALL. Neither the disk nor the
-    /// clock of a single container can be changed. A container can only be disconnected from a whole network, in both
-    /// directions, so the other interruptions are not possible.
+    /// Not possible are FLUSHALL, which Redis's user may not run, and changes of the disk or the clock of a single
+    /// container. The only possible interruption is a silence in both directions, because a container can only be
+    /// disconnected from a whole network.
     ///
     /// - Parameters:
     ///   - fault: the fault.

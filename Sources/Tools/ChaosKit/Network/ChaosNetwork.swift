@@ -141,7 +141,7 @@ package final class ChaosNetwork: Sendable {
         var description: String { "no proxy stands between \(self.link.ends.client) and \(self.link.ends.server)" }
     }
 
-    /// A link cannot be interrupted, because it has no connection: the fault would be none.
+    /// A link has no connection, so an interruption would not be a fault.
     struct NoConnection: Error, CustomStringConvertible {
         let link: Link
         var description: String {

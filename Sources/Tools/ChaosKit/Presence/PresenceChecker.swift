@@ -2,36 +2,39 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// Decides I4 from the history of the live that lasts as long as a run: joins and leaves show at once, and a silent
-/// viewer leaves 90 to 92 s after its last heartbeat.
+/// Checks I4 (docs/RULES.md) in the live that lasts as long as a run: joins and leaves show at once, and a silent
+/// viewer is shown as having left 90 to 92 s after its last sign of life.
 ///
-/// Faults excuse some lateness, and never an early leave:
-/// - While a fault lasts and until all must have recovered from it, a join or leave may show late: at the latest then.
-/// - A fault of presence, of Redis or of a broker may stop the time of the leases, which all last longer by that.
-/// - When Redis may have lost the leases, presence begins anew with those viewers whom the gateways have connected. A
-///   viewer who was not among them is gone without a tip. The list must not show it any more.
+/// A user in the live, the watcher, receives the tips: feed items that say that a user joined or left. A viewer who
+/// falls silent holds a presence lease of 90 s. Faults excuse lateness, but never an early leave:
+/// - A join or leave that is due during a fault, or before the recovery from it, may show until the recovery.
+/// - A fault of presence, of Redis or of a broker may stop the leases for a while. Each lease ends that much later.
+/// - When Redis may have lost the leases, presence starts again with the viewers who are connected to gateways. A
+///   viewer who is not connected leaves the list without a tip.
 package enum PresenceChecker {
-    /// How soon what users do shows (PROTOCOL.md, section 9).
+    /// How soon an answered join or leave must show (PROTOCOL.md, section 9).
     static let showLimit = Milliseconds.seconds(1)
-    /// How long a viewer may be silent before it counts as gone.
+    /// How long a viewer is shown as present, at the least, after its last sign of life.
     static let lease = Milliseconds.seconds(90)
-    /// How long after its last heartbeat a silent viewer's leave shows at the latest.
+    /// How long after its last sign of life a silent viewer's leave must show at the latest.
     static let leaseLimit = Milliseconds.seconds(92)
-    /// How much later than an item that the watcher missed its gap may be found.
+    /// How much later than a missed item the watcher may learn of the gap in its feed.
     ///
-    /// A gateway replays what was missed in the last minute.
+    /// A gateway replays the last minute, so a watcher that was away for less has no gap.
     private static let gapSpan = Milliseconds.seconds(60)
-    /// After this time some joins, leaves and pages must have been decided, whatever the faults were.
-    private static let spanOfVisits = Milliseconds.seconds(90)
-    /// After this time also some silences, which last 90 s and longer under faults.
-    private static let spanOfSilences = Milliseconds.seconds(300)
+    /// A run that is longer must have decided about joins and leaves and read the list, whatever its faults were.
+    private static let minVisitSpan = Milliseconds.seconds(90)
+    /// A run that is longer must also have decided about silences, which last 90 s, and longer under faults.
+    private static let minSilenceSpan = Milliseconds.seconds(300)
 
-    /// All broken promises, each with the events that show it, and what was decided.
+    /// Checks the history of a run.
+    ///
+    /// - Returns: the broken promises with the events that show them, and how much was decided.
     package static func result(of history: PresenceHistory) -> PresenceResult {
         var result = PresenceResult()
         for visit in history.visits {
             let visitCheck = VisitCheck(visit, in: history)
-            result.count(visitCheck)
+            result.addCounts(of: visitCheck)
             for text in visitCheck.findings {
                 result.add(
                     Finding(promise: "I4", text: text),
@@ -47,27 +50,28 @@ package enum PresenceChecker {
         return result
     }
 
-    /// One finding for each thing about which a run of this length must have decided something, and has not.
+    /// One finding for each kind of event about which a run of this length has decided nothing, but should have.
     private static func missingEvidence(_ result: PresenceResult, _ history: PresenceHistory) -> [Finding] {
         guard let begin = history.begin else { return [] }
         let span = history.end - begin
-        return [
-            ("join", Self.spanOfVisits, result.joins), ("leave", Self.spanOfVisits, result.leaves),
-            ("read of the list", Self.spanOfVisits, history.pages.count),
-            ("silence", Self.spanOfSilences, result.silences + result.vanished),
-        ].filter { span > $0.1 && $0.2 == 0 }.map { name, _, _ in
-            Finding(promise: "coverage", text: "a run of \(span.inSeconds) s has decided no \(name) (I4)")
+        let kinds: [(name: String, minSpan: Milliseconds, count: Int)] = [
+            ("join", Self.minVisitSpan, result.joins), ("leave", Self.minVisitSpan, result.leaves),
+            ("read of the list", Self.minVisitSpan, history.pages.count),
+            ("silence", Self.minSilenceSpan, result.silences + result.vanished),
+        ]
+        return kinds.filter { span > $0.minSpan && $0.count == 0 }.map { kind in
+            Finding(promise: "coverage", text: "a run of \(span.inSeconds) s has decided no \(kind.name) (I4)")
         }
     }
 
     /// The check of one visit: what was decided about it, and what was found.
+    ///
+    /// A join or leave is decided if it showed, or if it was due and did not show although the watcher missed nothing.
     struct VisitCheck {
         let visit: PresenceHistory.Visit
-        /// Whether its join was decided.
         private(set) var isJoinDecided = false
-        /// Whether its leave was decided.
         private(set) var isLeaveDecided = false
-        /// Whether the viewer was gone without a tip, as it may be when the leases were lost.
+        /// Whether the viewer's leave was due and showed no tip, which is allowed when the leases may have been lost.
         private(set) var hasVanished = false
         /// How long after the last sign of life, or after the acknowledged leave, the leave showed; nil if it did not.
         private(set) var leaveDelay: Milliseconds?
@@ -87,36 +91,37 @@ package enum PresenceChecker {
             self.checkPages()
         }
 
-        /// The tips about the viewer of one kind, as they were received.
+        /// The tips about the viewer's joins, or about its leaves, in the order of receipt.
         private func tips(isJoin: Bool) -> [PresenceHistory.Tip] {
             self.history.tips.filter { $0.user == self.visit.user && $0.isJoin == isJoin }
         }
 
         // MARK: Times
 
-        /// When something must show at the latest that is due at `due`: while a fault has its effects, when they end.
-        private func latest(_ due: Timestamp) -> Timestamp {
-            self.faults.reduce(due) { due, fault in
-                fault.begin <= due && fault.recoveredAt >= due ? fault.recoveredAt : due
+        /// The limit for an event that is due at `due`: if a fault has effects then, the time of the recovery from it.
+        private func limit(due: Timestamp) -> Timestamp {
+            // The faults are sorted by begin, so the limit of one fault can fall into the next fault.
+            self.faults.reduce(due) { limit, fault in
+                fault.begin <= limit && fault.recoveredAt >= limit ? fault.recoveredAt : limit
             }
         }
 
-        /// When the lease of a viewer who was silent since `silence` must have ended at the latest.
-        private func latestExpiry(_ silence: Timestamp) -> Timestamp {
-            self.latest(
-                self.faults.reduce(silence + PresenceChecker.leaseLimit) { due, fault in
-                    fault.begin <= due && fault.recoveredAt >= self.visit.joinSent ? due + fault.leaseStandstill : due
-                })
+        /// The limit for the leave of a viewer whose last sign of life was at `silentSince`.
+        private func leaveLimit(silentSince: Timestamp) -> Timestamp {
+            let due = self.faults.reduce(silentSince + PresenceChecker.leaseLimit) { due, fault in
+                fault.begin <= due && fault.recoveredAt >= self.visit.joinSent ? due + fault.leaseStandstill : due
+            }
+            return self.limit(due: due)
         }
 
-        /// Whether the leases may have been lost between the join and `time`.
+        /// Whether a fault between the join and `time` may have lost the leases.
         private func mayHaveVanished(by time: Timestamp) -> Bool {
             self.faults.contains {
                 $0.losesLeases && $0.begin <= time && $0.recoveredAt >= self.visit.joinSent
             }
         }
 
-        /// Whether the watcher may have missed an item of this time.
+        /// Whether the watcher may have missed an item that was sent between `begin` and `end`.
         private func mayBeMissed(from begin: Timestamp, to end: Timestamp) -> Bool {
             self.history.gaps.contains { $0 >= begin && $0 <= end + PresenceChecker.gapSpan }
         }
@@ -124,7 +129,7 @@ package enum PresenceChecker {
         // MARK: Joins
 
         private mutating func checkJoin() {
-            let limit = self.latest(self.visit.joined + PresenceChecker.showLimit)
+            let limit = self.limit(due: self.visit.joined + PresenceChecker.showLimit)
             let tips = self.tips(isJoin: true)
             if let first = tips.first {
                 self.isJoinDecided = true
@@ -150,37 +155,38 @@ package enum PresenceChecker {
             }
             if let first = tips.first { self.checkNotEarly(first) }
             guard let ended = self.visit.ended else { return }
-            let due =
+            let limit =
                 self.visit.ending == .leave
-                ? self.latest(ended + PresenceChecker.showLimit) : self.latestExpiry(ended)
-            self.deadline = due
+                ? self.limit(due: ended + PresenceChecker.showLimit) : self.leaveLimit(silentSince: ended)
+            self.deadline = limit
             if let first = tips.first {
                 self.isLeaveDecided = true
                 self.leaveDelay = first.seen - ended
-                if first.seen > due {
+                if first.seen > limit {
                     let delay = Self.text(first.seen - ended)
-                    self.findings.append("\(self.subject) showed only \(delay) after \(self.end)")
+                    self.findings.append("\(self.leaveInWords) showed only \(delay) after \(self.delayStartInWords)")
                 }
-            } else if self.history.end > due {
-                if self.mayHaveVanished(by: due) {
+            } else if self.history.end > limit {
+                if self.mayHaveVanished(by: limit) {
                     self.hasVanished = true
-                } else if !self.mayBeMissed(from: self.visit.joinSent, to: due) {
+                } else if !self.mayBeMissed(from: self.visit.joinSent, to: limit) {
                     self.isLeaveDecided = true
                     self.findings.append(
-                        "\(self.subject) did not show within \(Self.text(due - ended)) after \(self.end)")
+                        "\(self.leaveInWords) did not show within \(Self.text(limit - ended)) after "
+                            + self.delayStartInWords)
                 }
             }
         }
 
-        /// Checks that a leave did not show before it could be true.
+        /// Checks that a leave did not show before the viewer left, or before its lease can have ended.
         private mutating func checkNotEarly(_ tip: PresenceHistory.Tip) {
             switch self.visit.ending {
             case .leave:
                 if self.visit.endBegan.map({ tip.seen < $0 }) ?? true {
                     self.findings.append("\(self.visit.user) was shown as having left before it did")
                 }
-            case .cut, .mute:
-                // The join is a sign of life, and later ones would only move the bound.
+            case .cut, .silence:
+                // The lease began at the join at the earliest. Later signs of life, such as heartbeats, only extend it.
                 let silence = tip.at - self.visit.joinSent
                 if silence < PresenceChecker.lease {
                     self.findings.append(
@@ -192,10 +198,11 @@ package enum PresenceChecker {
 
         // MARK: The list
 
-        /// Checks that the list has the viewer while it may not be gone, and not any more when it must be.
+        /// Checks that the list has the viewer until its lease can have ended, and does not have it after its leave.
         private mutating func checkPages() {
             let goneAt = [self.tips(isJoin: false).first?.seen, self.deadline].compactMap(\.self).min()
-            if let goneAt, let page = self.history.pages.first(where: { self.lists($0, since: goneAt) }) {
+            let user = self.visit.user
+            if let goneAt, let page = self.history.pages.first(where: { $0.at > goneAt && $0.users.contains(user) }) {
                 let delay = Self.text(page.at - goneAt)
                 self.findings.append("the list has \(self.visit.user) \(delay) after it must have been gone")
             }
@@ -212,22 +219,21 @@ package enum PresenceChecker {
             }
         }
 
-        private func lists(_ page: PresenceHistory.Page, since time: Timestamp) -> Bool {
-            page.at > time && page.users.contains(self.visit.user)
-        }
-
         // MARK: Words
 
         /// The leave, as the subject of a sentence.
-        private var subject: String {
+        private var leaveInWords: String {
             switch self.visit.ending {
             case .leave: "the leave of \(self.visit.user)"
             case .cut: "the loss of \(self.visit.user), whose connection broke,"
-            case .mute: "the loss of \(self.visit.user), of whom nothing arrived any more,"
+            case .silence: "the loss of \(self.visit.user), of whom nothing arrived any more,"
             }
         }
 
-        private var end: String { self.visit.ending == .leave ? "its answer" : "its last sign of life" }
+        /// The event from which the delay of the leave is counted.
+        private var delayStartInWords: String {
+            self.visit.ending == .leave ? "its answer" : "its last sign of life"
+        }
 
         private static func text(_ span: Milliseconds) -> String { "\(span.inSeconds) s" }
     }

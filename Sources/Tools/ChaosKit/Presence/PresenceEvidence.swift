@@ -2,9 +2,9 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The events that show a finding of `PresenceChecker`: those of one visit, and the faults that could excuse it.
+/// The events that show a finding of `PresenceChecker`: one visit, and the faults that could excuse the finding.
 enum PresenceEvidence {
-    /// The events of a visit, by time.
+    /// The events of a visit and the faults during it, by time; `deadline` is when its leave must have shown.
     static func events(
         of visit: PresenceHistory.Visit, until deadline: Timestamp?, in history: PresenceHistory
     ) -> [Evidence.Event] {
@@ -20,7 +20,7 @@ enum PresenceEvidence {
                 switch visit.ending {
                 case .leave: "has the answer to its leave"
                 case .cut: "is silent from here on: its connection broke"
-                case .mute: "is silent from here on: its connection stays"
+                case .silence: "is silent from here on: its connection stays"
                 }
             events.append(event(text, at: ended))
         }
@@ -46,8 +46,8 @@ enum PresenceEvidence {
             message: "gets that \(tip.user) \(tip.isJoin ? "joined" : "left")", at: tip.seen)
     }
 
-    /// The pages at which the list changes about the viewer: the first one after its join, and each that differs from
-    /// the one before.
+    /// The first page of the list after the viewer's join, and each later page at which the viewer appears or
+    /// disappears.
     private static func pages(
         of visit: PresenceHistory.Visit, in history: PresenceHistory
     ) -> [Evidence.Event] {

@@ -10,21 +10,20 @@ package struct PresenceHistory: Sendable {
         case leave
         /// Its connection breaks, without a leave.
         case cut
-        /// Its connection stays, and nothing of the viewer arrives any more.
-        case mute
+        /// Its connection stays open, but nothing of the viewer arrives any more.
+        case silence
     }
 
     /// One viewer's visit, whose join was acknowledged.
     package struct Visit: Hashable, Sendable {
         package var user: UserID
         package var ending: Ending
-        /// When the viewer sent its join, and when it had the answer.
         package var joinSent: Timestamp
+        /// When the viewer had the answer to its join.
         package var joined: Timestamp
-        /// When it sent its leave, or broke its connection; nil if that has not happened.
+        /// When it sent its leave or fell silent; nil if that has not happened.
         package var endBegan: Timestamp?
-        /// When the leave was acknowledged, or from when on nothing of the viewer can have arrived; nil if that is not
-        /// known.
+        /// When its leave was acknowledged, or when it fell silent; nil without an answer to the leave, and before.
         package var ended: Timestamp?
 
         package init(
@@ -40,13 +39,13 @@ package struct PresenceHistory: Sendable {
         }
     }
 
-    /// A feed item that says that a user joined or left, as the watcher got it.
+    /// A feed item that says that a user joined or left, as the watcher (a client that stays in the live) received it.
     package struct Tip: Hashable, Sendable {
         package var user: UserID
         package var isJoin: Bool
-        /// The machine's time of the item.
+        /// The time that the machine, which decided the join or leave, gave the item.
         package var at: Timestamp
-        /// When the watcher got it.
+        /// When the watcher received the item.
         package var seen: Timestamp
 
         package init(user: UserID, isJoin: Bool, at: Timestamp, seen: Timestamp) {
@@ -74,13 +73,13 @@ package struct PresenceHistory: Sendable {
     package var visits: [Visit] = []
     package var tips: [Tip] = []
     package var pages: [Page] = []
-    /// When the watcher was back in the live after a time of which it may miss items.
+    /// When the watcher was back in the live after an absence whose items it may have missed.
     package var gaps: [Timestamp] = []
     /// The faults of the run.
     package var faults: [FaultWindow] = []
-    /// When the first viewer could come; nil if that is not known.
+    /// When the run began; nil if that is not known.
     package var begin: Timestamp?
-    /// Up to when the watcher recorded.
+    /// When the watcher stopped recording.
     package var end: Timestamp
 
     package init(live: LiveID, stayers: Set<UserID>, end: Timestamp) {

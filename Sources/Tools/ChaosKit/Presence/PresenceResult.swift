@@ -5,19 +5,21 @@ internal import MachineKit
 package struct PresenceResult: Hashable, Sendable, Codable {
     /// The seed of the run.
     package var seed: UInt64 = 0
-    /// The number of joins and of plain leaves that were decided.
+    /// The number of joins about which it was decided whether they showed in time.
     package var joins = 0
+    /// The same number for leaves by `live.leave`.
     package var leaves = 0
-    /// The number of silent viewers of whom it was decided when their leave showed.
+    /// The same number for leaves of viewers who fell silent.
     package var silences = 0
-    /// The number of viewers who were gone without a tip, as they may be when Redis has lost the leases.
+    /// The number of viewers who left without a tip, which is allowed when Redis may have lost the leases.
     package var vanished = 0
     /// The number of viewers about whose leave nothing was decided: the run ended before it was due, or the watcher may
     /// have missed it.
     package var undecided = 0
-    /// The shortest and the longest time from the last sign of life of a silent viewer until its leave showed, in
-    /// milliseconds; nil if none showed.
+    /// The shortest time from a silent viewer's last sign of life until its leave showed, in milliseconds; nil if no
+    /// leave of a silent viewer showed.
     package var shortestSilence: Int64?
+    /// The longest such time.
     package var longestSilence: Int64?
     /// The broken promises, one sentence each; empty if every promise held.
     package var findings: [String] = []
@@ -26,8 +28,8 @@ package struct PresenceResult: Hashable, Sendable, Codable {
 
     package init() {}
 
-    /// Counts what was decided about one visit.
-    mutating func count(_ visitCheck: PresenceChecker.VisitCheck) {
+    /// Adds what was decided about one visit to the counts.
+    mutating func addCounts(of visitCheck: PresenceChecker.VisitCheck) {
         if visitCheck.isJoinDecided { self.joins += 1 }
         let isSilence = visitCheck.visit.ending != .leave
         if visitCheck.hasVanished {

@@ -4,10 +4,11 @@ internal import MachineKit
 internal import PlazaModel
 internal import ProtocolClient
 
-/// The live that lasts as long as a run, beside the lives of the rounds: a watcher stays in it, and viewers enter it
-/// who leave, or fall silent (I4).
+/// Runs the live that lasts as long as a run: a watcher stays in it, while other viewers enter and then leave or fall
+/// silent (I4).
 ///
-/// A silence takes 90 s, and a round about 30 s. So this live is checked once, at the end of the run.
+/// A silent viewer counts as gone only after 90 s, but a round of faults takes about 30 s. So this live spans all
+/// rounds, and is checked once, at the end of the run.
 final class PresenceWorkload: Sendable {
     /// The parameters.
     struct Setting: Sendable {
@@ -18,15 +19,15 @@ final class PresenceWorkload: Sendable {
         var token: @Sendable (_ user: String) -> String
     }
 
-    /// The time between two viewers who fall silent; as many others leave.
+    /// The time between two pairs of viewers: one of each pair falls silent, the other leaves.
     private static let interval = Duration.seconds(15)
     /// How long a viewer who leaves is in the live.
     private static let stay = Duration.seconds(2)
     /// The time between two reads of the list.
     private static let readInterval = Duration.seconds(3)
-    /// How long a muted connection is kept: the gateway ends it after 40 s without a byte.
-    private static let muteDuration = Duration.seconds(60)
-    /// How long a step is repeated.
+    /// How long the proxy of a silent viewer is kept: the gateway ends the connection after 40 s without a byte.
+    private static let silenceDuration = Duration.seconds(60)
+    /// How long a call is repeated without an answer.
     private static let stepTimeout = Duration.seconds(40)
 
     private let setting: Setting
@@ -61,7 +62,7 @@ final class PresenceWorkload: Sendable {
 
     /// Opens the live, lets viewers come, leave and fall silent until `isOver` returns true, and ends the live.
     ///
-    /// - Returns: all that happened, without the faults.
+    /// - Returns: the history, in which the caller must still set the faults.
     func run(until isOver: @escaping @Sendable () -> Bool) async -> PresenceHistory {
         self.history.withLock { $0.begin = .ofThisMachine }
         await withTaskGroup(of: Void.self) { group in
@@ -81,8 +82,10 @@ final class PresenceWorkload: Sendable {
 
     /// Sends a call again and again until it is answered.
     ///
-    /// - Returns: when the answered attempt was sent and answered; a code of `alreadyDone` is an answer too. Nil
-    ///   without an answer within `stepTimeout`.
+    /// An error counts as an answer only if its code is in `alreadyDone`: an earlier attempt was applied.
+    ///
+    /// - Returns: when the answered attempt was sent, and when it was answered; nil without an answer within
+    ///   `stepTimeout`.
     private func call(
         _ client: PlazaClient, _ method: String, _ params: CallParams, live: LiveID? = nil,
         alreadyDone: Set<ReplyCode> = [], until isOver: () -> Bool
@@ -95,7 +98,7 @@ final class PresenceWorkload: Sendable {
                 return (sent, .ofThisMachine)
             } catch {
                 if alreadyDone.contains(error.code) { return (sent, .ofThisMachine) }
-                // A client that has ended answers at once.
+                // The pause that the server has named, but at least 0.1 s: a client that has ended fails at once.
                 try? await Task.sleep(for: .milliseconds(max(100, min(2_000, error.retryAfter ?? 0))))
             }
         }
@@ -165,15 +168,14 @@ final class PresenceWorkload: Sendable {
 
     // MARK: Viewers
 
-    /// Lets viewers enter: one who falls silent, in turn by a broken connection and by one that stays, and one who
-    /// leaves.
+    /// Lets pairs of viewers enter: one falls silent (in turn with a broken and with an open connection), one leaves.
     private func runVisits(until isOver: @escaping @Sendable () -> Bool) async {
         while !isOver(), !self.isWatching.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(50)) }
         await withTaskGroup(of: Void.self) { group in
             var number = 0
             while !isOver() {
                 number += 1
-                let silence = number.isMultiple(of: 2) ? PresenceHistory.Ending.mute : .cut
+                let silence = number.isMultiple(of: 2) ? PresenceHistory.Ending.silence : .cut
                 for (name, ending) in [("silent-\(number)", silence), ("leaver-\(number)", .leave)] {
                     let gateway = number
                     group.addTask { await self.visit(name, ending, gateway: gateway, until: isOver) }
@@ -185,7 +187,8 @@ final class PresenceWorkload: Sendable {
 
     /// Runs one visit.
     ///
-    /// A viewer who falls silent has a proxy of its own before its gateway.
+    /// A viewer who will fall silent has a proxy of its own before its gateway, so that its connection can be
+    /// interrupted alone.
     private func visit(
         _ name: String, _ ending: PresenceHistory.Ending, gateway: Int, until isOver: () -> Bool
     ) async {
@@ -211,9 +214,10 @@ final class PresenceWorkload: Sendable {
         if let proxy {
             let began = Timestamp.ofThisMachine
             proxy.interrupt(0, ending == .cut ? .cut : .silence([.toServer]))
-            // Between its join and its silence the viewer has sent nothing: its first ping is due after 20 s.
+            // The viewer has sent nothing since its join, because its first ping is due after 20 s. So its silence
+            // begins here.
             self.history.withLock { ($0.visits[index].endBegan, $0.visits[index].ended) = (began, began) }
-            await self.sleep(for: Self.muteDuration, until: isOver)
+            await self.sleep(for: Self.silenceDuration, until: isOver)
         } else {
             await self.sleep(for: Self.stay, until: isOver)
             await self.leave(client, visit: index, until: isOver)

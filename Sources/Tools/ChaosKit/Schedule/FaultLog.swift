@@ -9,11 +9,11 @@ package struct FaultWindow: Hashable, Sendable {
     package var begin: Timestamp
     /// When the fault was over; nil while it lasts.
     package var end: Timestamp?
-    /// How long after its end joins and leaves may show late.
+    /// How long after the end of the fault joins and leaves may show late.
     package var recovery: Milliseconds
-    /// How much longer it may make the leases last.
+    /// How much later the presence leases may end because of the fault.
     package var leaseStandstill: Milliseconds
-    /// Whether the leases may be lost.
+    /// Whether the fault may lose the presence leases.
     package var losesLeases: Bool
 
     package init(
@@ -28,7 +28,7 @@ package struct FaultWindow: Hashable, Sendable {
         self.losesLeases = losesLeases
     }
 
-    /// When all must show in time again; not yet known while the fault lasts.
+    /// From when on joins and leaves must show in time again; `distantFuture` while the fault lasts.
     package var recoveredAt: Timestamp { self.end.map { $0 + self.recovery } ?? .distantFuture }
 }
 

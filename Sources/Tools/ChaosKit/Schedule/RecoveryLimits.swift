@@ -3,19 +3,19 @@ internal import ClusterKit
 
 /// How long clients may wait during and after a fault (OPERATING.md, section 6).
 struct RecoveryLimits: Hashable, Sendable {
-    /// How long no viewer of a live may receive anything while messages are due.
+    /// The limit of the time in which all viewers of a live receive nothing although messages are due.
     let pause: Duration
-    /// How long one viewer may receive nothing while messages are due: its gateway may be the one that has the fault.
+    /// The same limit for a single viewer, whose gateway may have the fault.
     let viewerPause: Duration
     /// How long a call may wait for its answer, and a battle or a request for its end.
     let answer: Duration
     /// How long after the fault joins and leaves may show late.
     let recovery: Duration
-    /// How much longer the fault may make the leases last: presence has no owner, Redis is away, or heartbeats wait
-    /// at a gateway (I4).
+    /// How much later the presence leases may end because of the fault: their partition has no owner, Redis is away, or
+    /// heartbeats wait at a gateway (I4).
     let leaseStandstill: Duration
-    /// Whether the leases may be lost, so that a client that is not connected is gone without a tip (OPERATING.md,
-    /// section 6).
+    /// Whether the presence leases may be lost, so that a client that is not connected is gone without a tip
+    /// (OPERATING.md, section 6).
     let losesLeases: Bool
 
     /// How long another instance takes at most to continue the work of a service.
@@ -29,8 +29,8 @@ struct RecoveryLimits: Hashable, Sendable {
     /// How long the only broker takes at most to start again.
     private static let brokerRestart = Duration.seconds(20)
 
-    /// How long it takes at most until Redis is back after its fault, and audiences are true again: the documented 15 s
-    /// begin with its return, which takes as long as a takeover.
+    /// How long after a fault of Redis audiences may be wrong: Redis returns within the time of a takeover, and the
+    /// documented 15 s begin then.
     private static let redisReturn = Self.takeover + .seconds(15)
 
     /// How long a client takes at most to find that its gateway is gone, to connect to another one, and to resume.
@@ -48,7 +48,7 @@ struct RecoveryLimits: Hashable, Sendable {
         self.answer = fault.outage + restart
         self.losesLeases = fault.concernsRedis
         self.recovery = self.losesLeases ? max(restart, Self.redisReturn) : restart
-        // While the leases of a new epoch settle, none expires.
+        // After a loss of the leases the gateways assert their sessions for some seconds, in which no lease expires.
         if self.losesLeases {
             self.leaseStandstill = fault.outage + Self.redisReturn
         } else {
@@ -85,8 +85,8 @@ extension Fault {
 
     /// Whether Redis, or the way of presence to Redis, has the fault.
     ///
-    /// When presence has decided something without Redis, it begins anew without leases. So each of these faults may
-    /// lose them, also a fault that leaves Redis's data as they are.
+    /// After presence has decided something without Redis, it starts again without leases. So each of these faults may
+    /// lose the leases, even if Redis keeps its data.
     fileprivate var concernsRedis: Bool {
         if case .interrupt(.redis, _, _) = self { return true }
         return self.processes.contains("redis")
@@ -99,8 +99,8 @@ extension Fault {
 
     /// Whether heartbeats may wait at a gateway for as long as the fault lasts.
     ///
-    /// A heartbeat says how long its viewer had been silent when the gateway wrote it. The lease is longer by the time
-    /// that the heartbeat then waits for the broker.
+    /// A heartbeat says for how long its viewer was silent before the gateway wrote it, and extends the lease when
+    /// presence reads it. If the heartbeat waits for the broker in between, the lease ends that much later.
     fileprivate var delaysHeartbeats: Bool {
         switch self {
         case .interrupt(.kafka(let process), _, _): Self.service(of: process) == ServiceKind.gateway.rawValue

@@ -10,8 +10,8 @@ internal import ProtocolClient
 extension StageWorkload {
     /// Sets the app's gift catalogue, then lets each viewer send a gift and 1 to 5 likes every 400 ms.
     ///
-    /// The checker tells a viewer's gift messages apart by their number of gifts, so each round has another number. The
-    /// app's backend rejects some of them.
+    /// The checker tells the gift messages of one viewer apart by their number of gifts, so each message has another
+    /// number. The app's backend rejects some of the gifts.
     func runGifts(until isOver: () -> Bool) async throws(Stall) {
         let category = GiftCategory(categoryID: GiftCategoryID("flowers"), name: "Flowers", gifts: [Self.gift])
         try await self.call(
@@ -27,7 +27,7 @@ extension StageWorkload {
         }
     }
 
-    /// Lets a host write metadata again and again.
+    /// Lets a host write metadata repeatedly.
     func runMetadata(until isOver: () -> Bool) async {
         var round = 0
         while !isOver() {
@@ -76,8 +76,8 @@ extension StageWorkload {
 
     /// Mutes the talker, lets it try to write, unmutes it, and lets it write.
     ///
-    /// A mute that was sent twice may be applied late. So once the host has repeated a mute or unmute, a rejected text
-    /// is no finding.
+    /// A copy of a mute that was sent twice may be applied late, even after an unmute. So once the host has repeated a
+    /// mute or unmute, a rejected text is no finding.
     private func muteTalker(_ round: Int) async throws(Stall) {
         let (host, talker) = (self.hosts[1], self.talker)
         let name = "\(talker.name) says \(round)"
@@ -136,8 +136,8 @@ extension StageWorkload {
         if isBanned { await self.expectRejection(of: visitor) }
         // What the server sent after the removal would arrive within this time.
         try? await Task.sleep(for: .milliseconds(500))
-        // A join of `expectRejection` that got no answer may be applied late, so the visitor may get items from here
-        // on.
+        // From here on the visitor may get items again: a join of `expectRejection` without an answer may be applied
+        // late, after the unban.
         visitor.markGap()
         if isBanned {
             try await self.call(
@@ -174,13 +174,14 @@ extension StageWorkload {
             "\(visitor.name) was not told within \(self.setting.stepTimeout) that it was removed from its live")
     }
 
-    /// Lets a banned visitor, who knows that it is banned, try to enter and to write.
+    /// Lets a banned visitor, who has got the notice of its ban, try to enter and to write; a success is recorded as a
+    /// wrong answer.
     private func expectRejection(of visitor: Witness) async {
         for (method, params) in [
             ("live.join", CallParams(live: visitor.live)),
             ("barrage.sendText", CallParams(live: visitor.live, text: "\(visitor.name) is banned")),
         ] {
-            // Only for a join the client needs the live.
+            // The client must know the live of a join, so that it resumes that live after a reconnect.
             let live = method == "live.join" ? visitor.live : nil
             do throws(ReplyError) {
                 _ = try await visitor.client.call(method, params, live: live)

@@ -7,15 +7,17 @@ internal import PlazaWire
 
 /// The part of the workload in which the app's backend posts texts over HTTP (I15).
 extension StageWorkload {
-    /// How long the backend waits for an answer before it asks the next gateway: shorter than most faults, so that a
-    /// text is often with two gateways.
+    /// How long the backend waits for an answer before it sends the text to the next gateway.
+    ///
+    /// It is shorter than most faults, so that two gateways often have the same text.
     private static let answerTimeout = Duration.seconds(2)
     /// The pause before a request is sent again.
     private static let retryPause = Duration.milliseconds(200)
     /// The pause between two texts.
     private static let textPause = Duration.milliseconds(300)
 
-    /// Lets the backend post texts into the second live until `isOver`; does nothing without addresses for HTTP.
+    /// Lets the backend post texts into the second live until `isOver` returns true; does nothing without addresses for
+    /// HTTP.
     ///
     /// Each text is sent again with its idempotency key, to one gateway after the other, until one of them answers. So
     /// several gateways may apply it, and the checker finds a text that is in the feed twice.
@@ -35,7 +37,7 @@ extension StageWorkload {
         }
     }
 
-    /// Posts one text, and records what became of it.
+    /// Posts one text, and records its outcome.
     ///
     /// - Throws: `Stall` if no gateway answers within `stepTimeout`.
     private func post(_ text: String, by client: HTTPClient) async throws(Stall) {
@@ -77,7 +79,7 @@ extension StageWorkload {
         var error: Failure?
     }
 
-    /// What became of a text; nil if that is unknown, so that it must be sent again.
+    /// The outcome of a text; nil if the result does not tell it, so that the text must be sent again.
     static func outcome(of result: HTTPResult) -> CallRecord.Outcome? {
         guard case .answered(_, let body) = result, let answer = try? Wire.decode(Answer.self, from: body) else {
             return nil

@@ -7,7 +7,7 @@ internal import ProtocolClient
 extension StageWorkload {
     /// Connects the two lives, and lets them battle repeatedly.
     ///
-    /// The ends of the co-host request are recorded last, so that a second end is seen whenever it comes.
+    /// The ends of the co-host request are recorded after the last battle, so that a late second end is found, too.
     func runBattles(until isOver: () -> Bool) async throws(Stall) {
         let noticesBefore = self.hosts[0].notices.count
         try await self.connect()
@@ -73,7 +73,7 @@ extension StageWorkload {
         await self.readResult(of: battle)
     }
 
-    /// Reads the battle's result from the state, as a client does that missed the end in a gap, and records it.
+    /// Reads the battle's result with `battle.get`, as a client does that missed the battle's end, and records it.
     ///
     /// A failed call is repeated twice.
     private func readResult(of battle: BattleID) async {

@@ -5,7 +5,7 @@ internal import ProtocolClient
 
 /// The part of the workload with calls whose effects the checker counts: each is sent once, and its outcome recorded.
 extension StageWorkload {
-    /// The codes of calls that were decided and certainly not applied.
+    /// The codes that say that a call was certainly not applied, and never will be.
     ///
     /// After any other error the call may have been applied, or may be applied later.
     private static let rejections: Set<ReplyCode> = [
@@ -13,7 +13,7 @@ extension StageWorkload {
         .giftCheckFailed, AppBackend.rejectionCode,
     ]
 
-    /// Sends a call once, and records what became of it.
+    /// Sends a call once, and records its outcome.
     ///
     /// - Parameters:
     ///   - client: the caller.
@@ -22,7 +22,7 @@ extension StageWorkload {
     ///   - live: the live that the call changes.
     ///   - method: the method.
     ///   - params: the parameters of the call.
-    /// - Returns: what became of the call.
+    /// - Returns: the outcome.
     @discardableResult
     func send(
         _ client: PlazaClient, _ name: String, _ call: CallRecord.Call, in live: LiveID, _ method: String,
@@ -95,12 +95,12 @@ extension StageWorkload {
 
     /// The gift of the workload's catalogue.
     static let gift = Gift(giftID: GiftID("rose"), name: "Rose", coins: 3)
-    /// The highest gift count of `runGifts`; higher counts are for the burst.
+    /// The highest number of gifts in a call of `runGifts`; the calls of a burst send more.
     static let maxSteadyGiftCount = 200
 
-    /// Sends many calls at once, and returns while they are on their way.
+    /// Begins to send many calls at once, and returns after `delay`, without waiting for the answers.
     ///
-    /// - Parameter delay: how long it waits after the calls were handed to the clients; below 200 ms.
+    /// - Parameter delay: the time to wait after the calls were begun; below 200 ms.
     /// - Returns: false if the lives were not open within 15 s.
     func sendBurst(thenWait delay: Duration) async -> Bool {
         guard await self.viewers[0].wait(within: .seconds(15), until: { _ in self.isOpen.withLock { $0 } }) else {

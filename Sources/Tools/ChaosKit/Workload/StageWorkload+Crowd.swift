@@ -6,18 +6,17 @@ internal import ProtocolClient
 extension StageWorkload {
     /// The number of viewers who send.
     static let crowdCount = 3
-    /// How many texts each of them sends at once.
+    /// How many texts each viewer of the crowd sends at once.
     ///
-    /// All of them together send twice the budget of 60 that a chaos run's app has, and each of them fewer than the 60
-    /// texts that one user may send in a second.
+    /// Together the viewers send 120 texts, twice the feed budget of a chaos run (`ChaosOptions`). Each viewer stays
+    /// below the 60 texts that one user may send in a second.
     private static let textsAtOnce = 40
-    /// The pause between two bursts.
+    /// The pause between two rounds.
     ///
-    /// It is longer than the second that the budget is for, so that each burst finds an
-    /// empty window, and fills it.
+    /// It is longer than the budget's window of one second, so that the texts of each round fill a new window.
     private static let pause = Duration.seconds(2)
 
-    /// Lets the crowd send bursts of texts.
+    /// Lets all viewers of the crowd send texts at once, in rounds.
     func runCrowd(until isOver: () -> Bool) async {
         var round = 0
         while !isOver() {

@@ -9,11 +9,12 @@ extension StageWorkload {
     /// The number of lives on a page: few, so that a walk has several pages, between which lives begin and end.
     private static let livesPerPage = 2
 
-    /// Walks through the list again and again, and records the walks that must contain both lives.
+    /// Walks through the list repeatedly, and records the walks that must contain both lives.
     ///
-    /// A gateway orders its list anew every 5 s. So a walk is recorded only if an earlier walk through the list of the
-    /// same gateway had both lives.
+    /// A gateway refreshes its list every 5 s, so a new live may be missing at first. A walk is recorded only if an
+    /// earlier walk through the list of the same gateway had both lives.
     func runListWalks(until isOver: () -> Bool) async {
+        // The gateways whose lists had both lives.
         var preparedGateways: Set<GatewayID> = []
         var round = 0
         while !isOver() {
@@ -32,8 +33,8 @@ extension StageWorkload {
 
     /// Walks through the list once.
     ///
-    /// - Returns: the lives of each page, and the gateway; nil if a page could not be read, or if there was one page
-    ///   only, whose gateway is not known.
+    /// - Returns: the lives of each page, and the gateway; nil if a page could not be read, or if the list has only one
+    ///   page (the gateway is known from the cursor of a next page).
     private func walkList() async -> (pages: [[LiveID]], gateway: GatewayID)? {
         var pages: [[LiveID]] = []
         var cursor = ""

@@ -36,12 +36,14 @@ extension StageWorkload {
         try? await Task.sleep(for: .milliseconds(300))
     }
 
-    /// Lets the second live's host invite the talker, who takes the seat and leaves it, or does not answer.
+    /// Lets the second live's host invite the talker repeatedly; the talker takes the seat and leaves it, or does not
+    /// answer.
     func runInvitations(until isOver: () -> Bool) async throws(Stall) {
         var round = 0
         while !isOver() {
             round += 1
-            // The copy of a repeated invitation may still be open. So after a repetition each invitation is answered.
+            // A copy of a repeated invitation may be open without our knowledge, so from then on the talker accepts
+            // each invitation.
             let isAccepted = !round.isMultiple(of: 2) || self.hasRepeated("seat.invite")
             try await self.inviteTalker(round, isAccepted: isAccepted)
         }
@@ -56,7 +58,7 @@ extension StageWorkload {
             CallParams(live: host.live, user: talker.user, timeout: isAccepted ? 120 : 1),
             alreadyDone: [.requestRepeated, .requestConflict, .userAlreadyOnSeat])
         if isAccepted {
-            // `failed` is the answer if an earlier attempt was applied, and `requestGone` has the same meaning.
+            // After an earlier attempt was applied, the answer is `failed` or `requestGone`.
             try await self.call(
                 talker.client, talker.name, "seat.acceptInvitation",
                 CallParams(live: talker.live, user: host.user),

@@ -4,7 +4,8 @@ internal import MachineKit
 internal import PlazaModel
 internal import ProtocolClient
 
-/// A workload of two connected lives, and a third one in which a crowd sends more texts than a feed carries.
+/// The clients of a round: their workload in two connected lives, and in a third one in which a crowd sends more texts
+/// than a feed carries.
 ///
 /// In the connected lives users apply for a seat or are invited, the lives battle, viewers send messages, gifts and
 /// likes, a host writes metadata, one viewer is muted and unmuted, and visitors come, are kicked or banned, and leave.
@@ -71,7 +72,7 @@ final class StageWorkload: Sendable {
     private let repeatedMethods = Locked<Set<String>>([])
     /// The tasks that send a burst of calls each.
     let bursts = Locked<[Task<Void, Never>]>([])
-    /// What the clients did and received, for `HistoryChecker`.
+    /// What the clients did and received, for `HistoryChecker`; the feeds are added at the end.
     let history = Locked(RoundHistory())
     /// Approximately when the last battle that began is due to end; nil before the first battle.
     let battleEnd = Locked<ContinuousClock.Instant?>(nil)
@@ -94,7 +95,7 @@ final class StageWorkload: Sendable {
         self.lister = setting.client("lister", of: hub)
     }
 
-    /// Makes a further witness.
+    /// Makes a witness beyond those that the properties hold.
     func makeWitness(_ name: String, _ live: LiveID, isLate: Bool) -> Witness {
         self.setting.witness(name, live, of: self.hub, isLate: isLate)
     }
@@ -105,8 +106,8 @@ final class StageWorkload: Sendable {
     /// Opens the lives, runs battles, seats and messages until `isOver` returns true, then ends the lives.
     ///
     /// - Parameters:
-    ///   - isOver: whether the load is over.
-    ///   - countsDueFrom: returns when the counts of members must be true again after the fault; nil without a fault.
+    ///   - isOver: whether the round's load, which runs at the same time, is over.
+    ///   - countsDueFrom: returns when the counts of viewers must be true again after the fault; nil without a fault.
     /// - Returns: all that the clients did and received.
     func run(
         until isOver: @escaping @Sendable () -> Bool, countsDueFrom: @Sendable () -> Timestamp? = { nil }
@@ -251,15 +252,15 @@ final class StageWorkload: Sendable {
 
     // MARK: Counts
 
-    /// How long the counts may need after the last joins and leaves, also without a fault.
+    /// How long the counts may take to follow the last joins and leaves, even without a fault.
     private static let countDelay = Duration.seconds(5)
-    /// The limit of a delay, which is not known while the fault lasts.
+    /// The maximum wait for the counts; the counts may be due later, or at an unknown time if the fault still lasts.
     private static let maxCountDelay = Duration.seconds(30)
 
-    /// Reads the lives' counts at the end, and records them beside the true numbers of members; neither number includes
+    /// Reads the lives' counts of viewers at the end, and records them beside the true numbers; neither number includes
     /// the owner.
     private func recordCounts(dueFrom: Timestamp?) async {
-        // Each witness adds 1 to the number of members of its live.
+        // Each of these witnesses, who are not owners, adds 1 to the number of its live.
         let members = Dictionary((self.viewers + [self.guest, self.talker]).map { ($0.live, 1) }, uniquingKeysWith: +)
         let untilDue = dueFrom.map { Duration($0 - .ofThisMachine) } ?? .zero
         let deadline = ContinuousClock.now + min(max(Self.countDelay, untilDue), Self.maxCountDelay)
@@ -271,15 +272,15 @@ final class StageWorkload: Sendable {
             }
             return await group.reduce(into: [LiveID: Int]()) { $0[$1.0] = $1.1 }
         }
-        // If a visitor has not left, the true number is not known, so no counts are recorded. The visitor's stall is
-        // a finding already.
+        // If a visitor has not left, the true number is not known, so no counts are recorded. That the visitor could
+        // not leave is a stall, so it is a finding already.
         guard self.visitors.withLock({ $0.allSatisfy(\.feed.hasLeft) }) else { return }
         self.history.withLock { history in
             history.counts = members.map { .init(live: $0.key, members: $0.value, lastCount: counts[$0.key]) }
         }
     }
 
-    /// Reads the number of members of a viewer's live until it is the expected one, or until the deadline.
+    /// Reads the count of a viewer's live until it is the expected one, or until the deadline.
     ///
     /// - Returns: the last count that was not stale (uncertain, because Redis has lost its data); nil without one.
     private static func readCount(

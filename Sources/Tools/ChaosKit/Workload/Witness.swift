@@ -26,7 +26,7 @@ final class Witness: Sendable {
     ///   - user: the client's user.
     ///   - live: the live that the client will join.
     ///   - client: the client, whose updates nobody else reads.
-    ///   - isLate: whether the live's feed has begun before the client joins.
+    ///   - isLate: whether the client joins when the feed has begun already, so that it misses the first items.
     init(_ name: String, user: UserID, in live: LiveID, _ client: PlazaClient, isLate: Bool = false) {
         self.name = name
         self.user = user
@@ -57,7 +57,7 @@ final class Witness: Sendable {
     var notices: [NoticeContent] { self.state.withLock { $0.notices.map(\.content) } }
     /// When the client received each notice.
     var noticeTimes: [Timestamp] { self.state.withLock { $0.notices.map(\.at) } }
-    /// How often the client may have missed items so far.
+    /// The number of gaps in the feed so far: places at which the client may have missed items.
     var gapCount: Int { self.state.withLock { $0.feed.steps.count { $0 == .gap } } }
     /// Whether the client has received the notice of its removal from the live.
     var isRemoved: Bool { self.state.withLock { $0.feed.steps.contains(.removed) } }
@@ -70,7 +70,7 @@ final class Witness: Sendable {
         }
     }
 
-    /// Records that the client enters the live again, so it has missed the items since it left.
+    /// Records a gap, because the client enters the live again and has missed the items since it left.
     func markGap() { self.state.withLock { $0.feed.append([.gap]) } }
 
     /// Records that the client has left the live, and stops the client.
