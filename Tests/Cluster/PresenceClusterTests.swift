@@ -142,17 +142,17 @@ struct PresenceClusterTests {
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
             // One proxy for each gateway, so that a viewer may also resume at another gateway.
-            let proxy = try FaultProxy(servers: harness.addresses.map(\.port))
-            defer { proxy.stop() }
+            let proxies = try FaultProxies(servers: harness.addresses.map(\.port))
+            defer { proxies.stop() }
             let fixture = try await PresenceFixture(
                 harness, viewers: 2, on: hub,
-                viewerAddresses: proxy.ports.map { PlazaAddress(host: "127.0.0.1", port: $0) })
+                viewerAddresses: proxies.ports.map { PlazaAddress(host: "127.0.0.1", port: $0) })
             try await fixture.waitForCount(2, within: 10)
             // The viewers lose their connections three times, every 2 s, and resume by themselves each time.
             for _ in 0..<3 {
-                for index in proxy.ports.indices {
-                    proxy.interrupt(index, .cut)
-                    proxy.interrupt(index, .none)
+                for index in proxies.ports.indices {
+                    proxies.interrupt(index, .cut)
+                    proxies.interrupt(index, .none)
                 }
                 try await Task.sleep(for: .seconds(2))
             }

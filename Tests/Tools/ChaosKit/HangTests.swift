@@ -9,7 +9,7 @@ struct HangTests {
     @Test(.timeLimit(.minutes(1)))
     func `a cluster that never answers is a finding that names the step, although no connection ends`() async throws {
         // The proxy accepts connections and forwards nothing, so no server is needed.
-        let proxy = try FaultProxy(servers: [1])
+        let proxy = try FaultProxies(servers: [1])
         defer { proxy.stop() }
         proxy.interrupt(0, .silence([.toServer, .toClient]))
         let workload = try StageWorkload(

@@ -46,11 +46,11 @@ package final class ChaosNetwork: Sendable {
     /// The links that can be interrupted.
     package let links: [Link]
     /// The proxies before Kafka and Redis.
-    private let infrastructureProxy: FaultProxy
-    /// The indexes of each link's servers in `infrastructureProxy`.
+    private let infrastructureProxies: FaultProxies
+    /// The indexes of each link's proxies in `infrastructureProxies`.
     private let proxyIndexes: [Link: [Int]]
     /// The proxies before the gateways; nil until `clientPorts` was called.
-    private let gatewayProxies = Locked<(proxy: FaultProxy, names: [String], ports: [UInt16])?>(nil)
+    private let gatewayProxies = Locked<(proxies: FaultProxies, names: [String], ports: [UInt16])?>(nil)
 
     /// Starts the proxies before Kafka and Redis, and sets routes in the options so that the cluster uses the proxies.
     ///
@@ -83,20 +83,20 @@ package final class ChaosNetwork: Sendable {
             }
             if kind == .gateway { links.append(.clients(name)) }
         }
-        let proxy = try FaultProxy(servers: servers)
+        let proxies = try FaultProxies(servers: servers)
         for (link, indexes) in proxyIndexes {
             var route = options.routes[link.process] ?? ProcessRoute()
-            if case .redis = link { route.redisPort = indexes.first.map { Int(proxy.ports[$0]) } }
+            if case .redis = link { route.redisPort = indexes.first.map { Int(proxies.ports[$0]) } }
             if case .kafka(let name) = link {
                 route.brokers = zip(listeners[name] ?? [], indexes).map {
-                    ProcessRoute.Broker(listener: $0, advertised: Int(proxy.ports[$1]))
+                    ProcessRoute.Broker(listener: $0, advertised: Int(proxies.ports[$1]))
                 }
             }
             options.routes[link.process] = route
         }
         self.links = links
         self.proxyIndexes = proxyIndexes
-        self.infrastructureProxy = proxy
+        self.infrastructureProxies = proxies
     }
 
     /// The ports on which clients reach the gateways of the running cluster, each through a proxy.
@@ -107,9 +107,9 @@ package final class ChaosNetwork: Sendable {
     func clientPorts(of cluster: LocalCluster) throws -> [UInt16] {
         if let existing = self.gatewayProxies.withLock({ $0 }) { return existing.ports }
         let gateways = cluster.gateways
-        let proxy = try FaultProxy(servers: gateways.map { UInt16($0.port) })
-        self.gatewayProxies.withLock { $0 = (proxy, gateways.map(\.name), proxy.ports) }
-        return proxy.ports
+        let proxies = try FaultProxies(servers: gateways.map { UInt16($0.port) })
+        self.gatewayProxies.withLock { $0 = (proxies, gateways.map(\.name), proxies.ports) }
+        return proxies.ports
     }
 
     /// Interrupts a link; the interruption `none` ends an earlier one.
@@ -117,22 +117,22 @@ package final class ChaosNetwork: Sendable {
     /// - Throws: `NoProxy` when the link has no proxy; `NoConnection` when there is nothing that could be interrupted.
     func interrupt(_ link: Link, _ interruption: Interruption) throws {
         if case .clients(let name) = link {
-            guard let proxies = self.gatewayProxies.withLock({ $0 }), let index = proxies.names.firstIndex(of: name)
+            guard let gateways = self.gatewayProxies.withLock({ $0 }), let index = gateways.names.firstIndex(of: name)
             else { throw NoProxy(link: link) }
-            try Self.interrupt(link, [index], of: proxies.proxy, interruption)
+            try Self.interrupt(link, [index], of: gateways.proxies, interruption)
         } else {
             guard let indexes = self.proxyIndexes[link], !indexes.isEmpty else { throw NoProxy(link: link) }
-            try Self.interrupt(link, indexes, of: self.infrastructureProxy, interruption)
+            try Self.interrupt(link, indexes, of: self.infrastructureProxies, interruption)
         }
     }
 
     private static func interrupt(
-        _ link: Link, _ indexes: [Int], of proxy: FaultProxy, _ interruption: Interruption
+        _ link: Link, _ indexes: [Int], of proxies: FaultProxies, _ interruption: Interruption
     ) throws {
-        if interruption != .none, indexes.allSatisfy({ proxy.connectionCount($0) == 0 }) {
+        if interruption != .none, indexes.allSatisfy({ proxies.connectionCount($0) == 0 }) {
             throw NoConnection(link: link)
         }
-        for index in indexes { proxy.interrupt(index, interruption) }
+        for index in indexes { proxies.interrupt(index, interruption) }
     }
 
     /// A link cannot be interrupted, because it has no proxy.
@@ -151,7 +151,7 @@ package final class ChaosNetwork: Sendable {
 
     /// Ends all proxies.
     package func stop() {
-        self.infrastructureProxy.stop()
-        self.gatewayProxies.withLock { $0?.proxy.stop() }
+        self.infrastructureProxies.stop()
+        self.gatewayProxies.withLock { $0?.proxies.stop() }
     }
 }

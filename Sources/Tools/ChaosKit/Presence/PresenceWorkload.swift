@@ -192,10 +192,10 @@ final class PresenceWorkload: Sendable {
     private func visit(
         _ name: String, _ ending: PresenceHistory.Ending, gateway: Int, until isOver: () -> Bool
     ) async {
-        var proxy: FaultProxy?
+        var proxy: FaultProxies?
         var addresses = self.setting.addresses
         if ending != .leave {
-            guard let own = try? FaultProxy(servers: [addresses[gateway % addresses.count].port]) else { return }
+            guard let own = try? FaultProxies(servers: [addresses[gateway % addresses.count].port]) else { return }
             addresses = [PlazaAddress(host: "127.0.0.1", port: own.ports[0])]
             proxy = own
         }
@@ -213,6 +213,7 @@ final class PresenceWorkload: Sendable {
         }
         if let proxy {
             let began = Timestamp.ofThisMachine
+            // 0 is the only one of these proxies.
             proxy.interrupt(0, ending == .cut ? .cut : .silence([.toServer]))
             // The viewer has sent nothing since its join, because its first ping is due after 20 s. So its silence
             // begins here.

@@ -5,27 +5,27 @@ import EventLoop
 import Glibc
 import Testing
 
-/// Tests of `FaultProxy`, which interrupts connections, between a client and an echo server.
-struct FaultProxyTests {
+/// Tests of `FaultProxies`, which interrupts connections, between a client and an echo server.
+struct FaultProxiesTests {
     @Test func `bytes pass in both directions`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1, 2, 3]) == [1, 2, 3])
-        #expect(path.proxy.connectionCount(0) == 1)
+        #expect(path.proxies.connectionCount(0) == 1)
     }
 
     @Test func `a cut ends all connections, and each new one until the cut is over`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         // 0 is the index of the client's proxy.
-        path.proxy.interrupt(0, .cut)
+        path.proxies.interrupt(0, .cut)
         #expect(path.client.receive(1) == .ended)
-        #expect(try Client(port: path.proxy.ports[0]).exchange([2]) == .ended)
-        path.proxy.interrupt(0, .none)
+        #expect(try Client(port: path.proxies.ports[0]).exchange([2]) == .ended)
+        path.proxies.interrupt(0, .none)
         // The proxy's thread ends the interruption a moment later; until then it closes new connections.
         let deadline = ContinuousClock.now + .seconds(10)
-        var answer = try Client(port: path.proxy.ports[0]).exchange([3])
+        var answer = try Client(port: path.proxies.ports[0]).exchange([3])
         while answer == .ended, ContinuousClock.now < deadline {
-            answer = try Client(port: path.proxy.ports[0]).exchange([3])
+            answer = try Client(port: path.proxies.ports[0]).exchange([3])
         }
         #expect(answer == .bytes([3]))
     }
@@ -41,10 +41,10 @@ struct FaultProxyTests {
         path.client.send([3])
         #expect(path.client.isSilent())
         // A new connection waits too.
-        let lateClient = try Client(port: path.proxy.ports[0])
+        let lateClient = try Client(port: path.proxies.ports[0])
         lateClient.send([9])
         #expect(lateClient.isSilent())
-        path.proxy.interrupt(0, .none)
+        path.proxies.interrupt(0, .none)
         #expect(path.client.receive(2) == .bytes([2, 3]))
         #expect(lateClient.receive(1) == .bytes([9]))
     }
@@ -86,7 +86,7 @@ struct FaultProxyTests {
 private struct EchoPath {
     let echo: LoopThread
     /// Three proxies of the echo server: 0 is the client's, and the tests use 1 and 2 as witnesses of `interrupt`.
-    let proxy: FaultProxy
+    let proxies: FaultProxies
     let client: Client
 
     init() throws {
@@ -99,8 +99,8 @@ private struct EchoPath {
             }.port
         }
         self.echo = echo
-        self.proxy = try FaultProxy(servers: [port, port, port])
-        self.client = try Client(port: self.proxy.ports[0])
+        self.proxies = try FaultProxies(servers: [port, port, port])
+        self.client = try Client(port: self.proxies.ports[0])
     }
 
     /// Sends bytes and returns the answer; nil if the answer does not arrive within 10 s.
@@ -113,10 +113,10 @@ private struct EchoPath {
     /// One thread applies the interruptions of all proxies in order. Once that thread has cut the witness's proxy, the
     /// client's interruption has begun. The proxy of the witness (1 or 2) stays cut: a test may use each only once.
     func interrupt(_ interruption: Interruption, witness: Int) throws {
-        let witnessClient = try Client(port: self.proxy.ports[witness])
+        let witnessClient = try Client(port: self.proxies.ports[witness])
         #expect(witnessClient.exchange([0]) == .bytes([0]), "the witness must be connected")
-        self.proxy.interrupt(0, interruption)
-        self.proxy.interrupt(witness, .cut)
+        self.proxies.interrupt(0, interruption)
+        self.proxies.interrupt(witness, .cut)
         #expect(witnessClient.receive(1) == .ended)
     }
 }

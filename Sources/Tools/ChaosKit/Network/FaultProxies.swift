@@ -5,7 +5,7 @@ package import EventLoop
 /// TCP proxies on 127.0.0.1 that can cut, silence and delay the connections through them.
 ///
 /// Unlike network namespaces and packet filters, the proxies need no root rights. All proxies share one thread.
-package final class FaultProxy: Sendable {
+package final class FaultProxies: Sendable {
     /// The port of each proxy, in the order of the servers.
     package let ports: [UInt16]
     private let thread: LoopThread
@@ -27,13 +27,13 @@ package final class FaultProxy: Sendable {
         let commands = Mailbox<Command>(capacity: 1_024)
         let counts = Locked(servers.map { _ in 0 })
         let (thread, ports) = try EventLoop.start(name: "fault-proxy") { loop throws(LoopError) -> [UInt16] in
-            let links = try servers.enumerated().map { index, server throws(LoopError) in
-                try ProxiedLink(loop, server: server) { count in counts.withLock { $0[index] = count } }
+            let proxies = try servers.enumerated().map { index, server throws(LoopError) in
+                try Proxy(loop, server: server) { count in counts.withLock { $0[index] = count } }
             }
             try commands.attach(to: loop) { batch in
-                for command in batch { links[command.proxy].apply(command.interruption) }
+                for command in batch { proxies[command.proxy].apply(command.interruption) }
             }
-            return links.map(\.port)
+            return proxies.map(\.port)
         }
         self.thread = thread
         self.ports = ports
@@ -63,8 +63,9 @@ package final class FaultProxy: Sendable {
     }
 }
 
-/// The listener of one proxy and its connections, on the loop.
-private final class ProxiedLink {
+/// One proxy: its listener and its connections, on the loop.
+private final class Proxy {
+    /// The port on which the proxy listens.
     private(set) var port: UInt16 = 0
     private var connections: [ObjectIdentifier: ProxiedConnection] = [:] {
         didSet { self.onCount(self.connections.count) }
