@@ -4,13 +4,15 @@ package import PlazaModel
 internal import PlazaWire
 
 /// Finds the answer to each call: in the topic `replies`, among the dead letters, or in the feed.
+///
+/// A dead letter is an input that a machine could not process and set aside.
 package struct CallAnswers {
-    /// How long the broker keeps answers (10 minutes); 0 would mean that their topic has no retention time.
+    /// How long the broker keeps the topic `replies` (10 minutes); 0 if the topic has no retention time.
     static let retention: Milliseconds = {
         if case .time(let milliseconds) = PlazaTopic.replies.retention { return Milliseconds(milliseconds) }
         return Milliseconds(0)
     }()
-    /// How long a call may wait for its answer; an older call without an answer will not get one.
+    /// How long a call may wait for its answer; an older call gets none any more.
     private static let maxPendingTime: Milliseconds = .seconds(15)
 
     /// Where a call is in its inbox.
@@ -33,7 +35,7 @@ package struct CallAnswers {
 
     package init() {}
 
-    /// Adds an answer, a dead letter or a feed item; other records are ignored.
+    /// Adds a reply, a dead letter or a feed item; other records are ignored.
     package mutating func add(_ entry: TopicEntry) {
         switch entry.topic {
         case .replies:
@@ -53,11 +55,11 @@ package struct CallAnswers {
         self.replies[RequestKey(app: app, id: request)]
     }
 
-    /// Reserves the feed items that answers name for their calls, so that no other call is matched with them by
-    /// content.
+    /// Removes each feed item that the reply to one of the calls names, so that no other call with the same content is
+    /// matched with it.
     ///
-    /// Call this method once, after all records were added and before the first call of `findAnswer`.
-    package mutating func reserveAnsweredItems(of calls: [InboxCall]) {
+    /// Call this method once, after all records were added and before the first call of `takeAnswer`.
+    package mutating func removeAnsweredItems(of calls: [InboxCall]) {
         for call in calls {
             if let position = self.reply(to: call.request, app: call.app)?.position {
                 self.messages.remove(position, of: call)
@@ -65,9 +67,9 @@ package struct CallAnswers {
         }
     }
 
-    /// Finds the answer to a call.
+    /// Finds the answer to a call, and removes the feed item with which the call was matched.
     ///
-    /// If the answer to a message is not stored any more, the feed is searched for the message by sender and content.
+    /// If the reply to a message is not stored any more, the feed is searched for the message by sender and content.
     /// Each feed item is matched with one call only, so call this method once for each call, oldest first.
     ///
     /// - Parameters:
@@ -76,7 +78,7 @@ package struct CallAnswers {
     ///     call may not be stored any more.
     ///   - feedStart: the time from which on the feed was read; nil if it was not read.
     /// - Returns: the answer, or `unknown` with a sentence about why none was found.
-    package mutating func findAnswer(to call: InboxCall, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {
+    package mutating func takeAnswer(to call: InboxCall, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {
         if let reply = self.reply(to: call.request, app: call.app) { return reply }
         let location = RecordLocation(topic: call.topic.rawValue, partition: call.partition, offset: call.offset)
         // A dead letter: the call was set aside without being applied.
@@ -100,7 +102,7 @@ package struct CallAnswers {
 
 /// The messages and gifts of feeds that are not matched with a call yet.
 struct FeedMessages {
-    /// What a feed item (a message or a gift) and its call have in common.
+    /// The fields by which a feed item (a message or a gift) is matched with its call.
     private struct Message: Hashable {
         var live: String
         var sender: String

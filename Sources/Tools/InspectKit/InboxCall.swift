@@ -22,12 +22,12 @@ package struct InboxCall: Equatable, Sendable {
     package var request: RequestID
     /// Whether a gateway marked the call as a late retry, which is never applied.
     package var isLateRetry: Bool
-    /// The command's other fields as `name=value`, for people.
+    /// The command's fields that no other property shows, as `name=value`, for people.
     package var details: String
-    /// The rejection of a message by a gateway or the app's backend, before the record was written; nil if the machine
-    /// decides.
+    /// The rejection of a message that a gateway or the app's backend had decided before the record was written; nil if
+    /// the machine decides.
     package var earlierDecision: CallAnswer?
-    /// The members of the command's JSON, with which a message is compared with the feed.
+    /// The members of the command's JSON, by which a message is matched with its feed item.
     var fields: [String: JSONValue]
 
     /// Reads a call; nil for a record without a caller, such as a tick or a report between machines.

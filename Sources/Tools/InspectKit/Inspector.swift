@@ -5,7 +5,7 @@ package import PlazaModel
 
 /// Reads the records that a replay needs, one topic after another, and replays them.
 ///
-/// A replay here turns records into lines that tell people what happened in a live, or to a user's calls.
+/// A replay here turns records into lines that tell people what happened in a live, or what became of a user's calls.
 ///
 /// All methods block their thread.
 package struct Inspector {
@@ -31,9 +31,9 @@ package struct Inspector {
     private static let inboxes: [PlazaTopic] = [
         .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox,
     ]
-    /// Calls are read from this much before the window.
+    /// How long before the window the reading of calls begins.
     ///
-    /// A feed item is newer than its call, so the call of the window's first item lies before the window.
+    /// A feed item is newer than its call, so the call of the window's first item may lie before the window.
     private static let callLead: Milliseconds = .seconds(30)
 
     private let scanner: TopicScanner
@@ -86,8 +86,8 @@ package struct Inspector {
             }
             return record.value?.contains(quotedLive) ?? false
         }
-        // The key of a command that creates a live names the owner, who is not known here. So all partitions of the
-        // directory's inbox are read. The key of a co-host command is the app.
+        // A command that creates a live has the owner's key, and the owner is not known here. So all partitions of the
+        // directory's inbox are read. A co-host command has the app's key.
         try self.read(TopicScan(.directoryInbox, from: start - Self.callLead, isIncluded: mentionsLive))
         let appPartition = [Int32(PlazaTopic.partition(of: self.query.app.text, among: self.partitionCount))]
         try self.read(
@@ -147,14 +147,14 @@ package struct Inspector {
 
 /// Finds the session in the bytes of a reply.
 package enum ReplySession {
-    /// The session that a reply's bytes name; nil if there is none.
+    /// The session of the call that a reply answers; nil if the bytes name none.
     ///
     /// The bytes are searched instead of decoded, because the topic holds the replies to all users.
     package static func find(in reply: [UInt8]) -> String? {
         let marker = Array("\"session\":\"".utf8)
         guard reply.count > marker.count else { return nil }
         // The outcome may contain a field `session` too. The fields of a reply are sorted by name, so `request`, which
-        // names the reply's session, comes after `outcome`: the last marker is the right one.
+        // has the wanted session, comes after `outcome`. So the last marker is the right one.
         for start in stride(from: reply.count - marker.count, through: 0, by: -1)
         where reply[start] == marker[0] && reply[start..<(start + marker.count)].elementsEqual(marker) {
             let bytesAfterMarker = reply[(start + marker.count)...]

@@ -25,7 +25,7 @@ package struct LiveLine: Equatable, Sendable {
     package var request: RequestID?
     /// Where the call's record is; nil for a feed item without a known call.
     package var callLocation: String?
-    /// The time from the call's record to the feed item or the answer; nil if either was not read.
+    /// The time from the call's record to the feed item or the answer; nil if one of the two was not read.
     package var delay: Milliseconds?
     /// The live at this time.
     package var scene: Scene
@@ -93,7 +93,7 @@ package enum ClockText {
     /// The time of day, such as `11:02:03.120`.
     package static func time(_ time: Timestamp) -> String {
         let dayMilliseconds: Int64 = 86_400_000
-        // The remainder of a time before 1970 is negative.
+        // The remainder of a time before 1970 is negative, so a day is added.
         let milliseconds = ((time.milliseconds % dayMilliseconds) + dayMilliseconds) % dayMilliseconds
         func digits(_ number: Int64, _ count: Int) -> String {
             let text = String(number)
@@ -102,13 +102,6 @@ package enum ClockText {
         let seconds = milliseconds / 1000
         return digits(seconds / 3600, 2) + ":" + digits(seconds / 60 % 60, 2) + ":" + digits(seconds % 60, 2) + "."
             + digits(milliseconds % 1000, 3)
-    }
-}
-
-extension SafeText {
-    /// `text`, padded with blanks to `count` characters.
-    static func padded(_ text: String, to count: Int) -> String {
-        text + String(repeating: " ", count: max(0, count - text.count))
     }
 }
 

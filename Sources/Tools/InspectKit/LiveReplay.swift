@@ -5,8 +5,8 @@ internal import PlazaWire
 
 /// Replays a live from the records of its topics: records in, lines out.
 ///
-/// A line shows a feed item or a call, and the scene of the live at that time: the stage, the count of viewers that
-/// clients show, and who is present.
+/// A line shows a feed item, or a call without one, and the scene of the live at that time: the stage, the count of
+/// viewers that clients show, and who is present.
 package struct LiveReplay {
     private let live: LiveKey
     private let window: ClosedRange<Timestamp>
@@ -53,9 +53,9 @@ package struct LiveReplay {
         // Of the feeds, only the items of this live can answer a call. `answers` ignores topics that have no answers.
         for entry in sorted where entry.topic != .roomFeed || entry.key == live.text { replay.answers.add(entry) }
         let calls = sorted.compactMap { InboxCall($0) }.filter { $0.app == live.app && $0.live == live.live }
-        replay.answers.reserveAnsweredItems(of: calls)
-        let outcomes = replay.findOutcomes(of: calls)
-        // A location belongs to one call. If two calls were matched with one item, the first call would count.
+        replay.answers.removeAnsweredItems(of: calls)
+        let outcomes = replay.takeOutcomes(of: calls)
+        // A record's location belongs to one call. If two calls name the position of one item, the first call counts.
         let outcomeByLocation = Dictionary(outcomes.map { ($0.call.location, $0) }) { first, _ in first }
         let callByPosition = Dictionary(
             outcomes.compactMap { outcome in outcome.answer.position.map { ($0, outcome.call) } }
@@ -77,14 +77,14 @@ package struct LiveReplay {
 
     /// Finds the answer to each call, oldest first.
     ///
-    /// Call this method once: a feed item that answers a call is used up.
-    private mutating func findOutcomes(of calls: [InboxCall]) -> [CallOutcome] {
+    /// Call this method once, because it removes the feed items with which calls are matched.
+    private mutating func takeOutcomes(of calls: [InboxCall]) -> [CallOutcome] {
         var lastStepLocation: [RequestID: String] = [:]
         for call in calls { lastStepLocation[call.request] = call.location }
         return calls.map { call in
             CallOutcome(
                 call: call,
-                answer: self.answers.findAnswer(
+                answer: self.answers.takeAnswer(
                     to: call, readAt: self.window.upperBound, feedStart: self.window.lowerBound),
                 isLastStep: lastStepLocation[call.request] == call.location)
         }

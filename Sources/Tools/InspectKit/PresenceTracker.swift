@@ -5,9 +5,9 @@ package import PlazaModel
 /// Finds who was in a live, from the records in presence's inbox.
 ///
 /// Presence itself keeps its leases in Redis, which stores no history. The inbox has the records from which the leases
-/// are made: joins, leaves, heartbeats and kicks. Each member has a record within any period of one lease. So a replay
+/// are made: joins, leaves, heartbeats and kicks. Each member has a record at least once in a lease's time. So a replay
 /// that begins one lease before its window knows all members in the window. A ticket is the inbox offset of a join, so
-/// a later join has a higher one.
+/// a later join has a higher ticket.
 package struct PresenceTracker: Sendable {
     private struct Member {
         var ticket: Ticket
@@ -22,8 +22,8 @@ package struct PresenceTracker: Sendable {
     /// The sessions of each user who is in the live.
     private var members: [UserID: [SessionID: Member]] = [:]
     /// The lowest valid ticket of each user who was kicked: the offset of the kick.
-    private var floors: [UserID: Ticket] = [:]
-    /// The highest ticket with which each session left; a later heartbeat with this ticket or a lower one is ignored.
+    private var lowestValidTickets: [UserID: Ticket] = [:]
+    /// The highest ticket with which each session left; a heartbeat with this ticket or a lower one is ignored.
     private var leftTickets: [SessionID: Ticket] = [:]
     private var lastSweep: Timestamp?
 
@@ -84,7 +84,7 @@ package struct PresenceTracker: Sendable {
     /// Adds a session or extends its lease, unless the user was kicked or the session left with this ticket or a later
     /// one.
     private mutating func renew(_ session: SessionID, of user: UserID, _ ticket: Ticket, until end: Timestamp) {
-        if let floor = self.floors[user], ticket < floor { return }
+        if let lowest = self.lowestValidTickets[user], ticket < lowest { return }
         if let leftTicket = self.leftTickets[session], ticket <= leftTicket { return }
         if let member = self.members[user]?[session], ticket < member.ticket { return }
         self.members[user, default: [:]][session] = Member(ticket: ticket, leaseEnd: end)
@@ -97,9 +97,9 @@ package struct PresenceTracker: Sendable {
         if self.members[user]?.isEmpty == true { self.members[user] = nil }
     }
 
-    /// Removes all sessions of a user who was kicked at `offset`.
+    /// Removes all sessions of a user whose kick has the offset `offset`.
     private mutating func removeAll(of user: UserID, at offset: Int64) {
-        self.floors[user] = Ticket(offset)
+        self.lowestValidTickets[user] = Ticket(offset)
         self.members[user] = nil
     }
 }

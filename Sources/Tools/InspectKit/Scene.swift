@@ -7,7 +7,7 @@ package struct Scene: Equatable, Sendable {
     /// The maximum number of users whose ids a scene holds; `presentCount` counts all.
     package static let maxUsers = 100
 
-    /// The number of users who were in the live.
+    /// The number of users who were in the live, according to the records of joins, heartbeats and leaves.
     package var presentCount = 0
     /// The ids of these users, at most `maxUsers`.
     package var present: [UserID] = []

@@ -10,7 +10,7 @@ package struct TopicScan: Sendable {
     package var topic: PlazaTopic
     /// The partitions to read; nil for all.
     package var partitions: [Int32]?
-    /// Records that are older than this are not returned; nil to begin with the topic's oldest record.
+    /// The time of the first records to return; nil to begin with the topic's oldest record.
     package var from: Timestamp?
     /// Whether a record is returned; the other records are read, but not stored.
     package var isIncluded: @Sendable (IncomingRecord) -> Bool
@@ -30,7 +30,7 @@ package struct TopicScan: Sendable {
 ///
 /// All methods block their thread.
 package final class TopicScanner {
-    /// The number of records after which a scan stops; the records of its last poll are still read.
+    /// The number of records after which a scan stops; it still returns those of its last poll.
     private let maxRecords: Int
     private let settings: KafkaSettings
     private let mode: KafkaMode
@@ -38,7 +38,7 @@ package final class TopicScanner {
 
     /// How long a scan waits for the next record before it stops.
     private static let recordTimeout: Milliseconds = .seconds(15)
-    /// How many records at the end of a partition are read from the in-memory broker, which cannot look up times.
+    /// How many of a partition's last records are read from the in-memory broker, which cannot look up times.
     private static let embeddedTailRecords: Int64 = 100_000
 
     /// Connects to the brokers.
@@ -46,7 +46,7 @@ package final class TopicScanner {
     /// - Parameters:
     ///   - brokers: `host:port`, separated by commas.
     ///   - security: how the connections to the brokers are secured.
-    ///   - mode: the broker's mode; feeds on the in-memory broker have no epoch claims.
+    ///   - mode: `full` for Kafka, `embedded` for the in-memory broker.
     ///   - maxRecords: the maximum number of records that one scan reads.
     /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
     ///   when a broker refuses the connection.
@@ -123,8 +123,8 @@ package final class TopicScanner {
             for record in records {
                 readCount += 1
                 latestTime = max(latestTime, record.timestamp)
-                // A batch filter holds back the records of a batch until it gets the last one, and then returns all of
-                // them, unless the batch is void.
+                // A batch filter drops incomplete batches, and batches that a former owner of the partition appended
+                // too late. So it returns the records of a batch only together with the last one.
                 var acceptedRecords: [IncomingRecord] = []
                 if filters[record.topicPartition] != nil {
                     filters[record.topicPartition]?.accept(record, into: &acceptedRecords)
@@ -168,10 +168,12 @@ package final class TopicScanner {
         let offsets = try self.consumer.offsets(
             forTimes: [partition: time], timeout: .seconds(10))
         if let offset = offsets[partition], offset >= 0 { return offset }
-        // Kafka finds no offset if the partition has no record at or after the time; then there is nothing to read. The
-        // in-memory broker cannot look up times at all. So its last records are read, and `isInTime` drops the records
-        // before the time.
-        return self.mode == .full ? end : max(beginning, end - Self.embeddedTailRecords)
+        switch self.mode {
+        // The partition has no record at or after the time, so there is nothing to read.
+        case .full: return end
+        // The in-memory broker cannot look up times. So its last records are read, and `isInTime` drops the older ones.
+        case .embedded: return max(beginning, end - Self.embeddedTailRecords)
+        }
     }
 
     /// The filter that drops batches of former owners, and the first offset that the filter must get.

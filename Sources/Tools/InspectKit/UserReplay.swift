@@ -94,7 +94,7 @@ package struct UserNotice: Equatable, Sendable {
     }
 }
 
-/// Makes the list of a user's calls, with their answers, and notices from the records of the topics.
+/// Replays a user's calls and notices from the records of the topics: records in, lines out.
 package enum UserReplay {
     /// A call or a notice; the result of a replay is a list of them, sorted by time.
     package enum Line: Equatable, Sendable {
@@ -144,8 +144,7 @@ package enum UserReplay {
             if stepsByRequest[call.request] == nil { requests.append(call.request) }
             stepsByRequest[call.request, default: []].append(call)
         }
-        // Feed items that an answer names are not matched with other calls.
-        answers.reserveAnsweredItems(of: stepsByRequest.values.joined().map(\.self))
+        answers.removeAnsweredItems(of: stepsByRequest.values.joined().map(\.self))
         var lines: [Line] = []
         for request in requests {
             guard let steps = stepsByRequest[request], let first = steps.first, let last = steps.last else { continue }
@@ -154,8 +153,8 @@ package enum UserReplay {
             }
             // A record that another machine forwarded has another topic or kind than the gateway's record.
             let sentCount = steps.filter { $0.topic == first.topic && $0.kind == first.kind }.count
-            // The machine of the last step has answered the call.
-            let answer = answers.findAnswer(to: last, readAt: window.upperBound, feedStart: window.lowerBound)
+            // The machine of the last step answers the call.
+            let answer = answers.takeAnswer(to: last, readAt: window.upperBound, feedStart: window.lowerBound)
             lines.append(.call(UserCall(steps: steps, sentCount: sentCount, answer: answer)))
         }
         for entry in sorted where entry.topic == .userNotices && entry.key == user.text {

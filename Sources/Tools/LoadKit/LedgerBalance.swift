@@ -2,8 +2,7 @@
 internal import Observability
 
 extension ServerLedger.Program {
-    /// The metric on the left side of the ledger's equation, and the metrics on the right, which must add up to it
-    /// (I10).
+    /// The equation of I10 (docs/RULES.md) for this program: the metrics `parts` must add up to the metric `total`.
     private var equation: (total: String, parts: [String]) {
         switch self {
         case .fanout:
@@ -22,10 +21,10 @@ extension ServerLedger.Program {
         }
     }
 
-    /// Checks the counts of a process.
+    /// Checks that the counts of a process satisfy the equation of its program.
     ///
     /// - Parameter metrics: the process's page of metrics.
-    /// - Returns: how the counts differ from the ledger's equation; nil if they satisfy it.
+    /// - Returns: the equation that does not hold, with its numbers; nil if the equation holds.
     package func imbalance(of metrics: String) -> String? {
         var sums: [String: Double] = [:]
         for (sample, value) in MetricsPage(metrics).values {

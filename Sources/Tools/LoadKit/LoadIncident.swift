@@ -3,11 +3,22 @@ internal import Foundation
 package import MachineKit
 package import PlazaModel
 
-/// What one viewer of a load saw that breaks an invariant (docs/RULES.md): the place to look at in logs and feeds.
+/// One event in which a viewer of a load saw that an invariant is broken (docs/RULES.md): it says where to look in logs
+/// and feeds.
 package struct LoadIncident: Hashable, Sendable {
-    /// The count of the report to which the incident belongs.
+    /// The kinds of incidents; the report has a count of each.
     package enum Kind: Hashable, Sendable, CaseIterable {
-        case missing, repeated, reordered, misplaced, leaveTip
+        /// Items were not received.
+        case missing
+        /// An item or message was received twice.
+        case repeated
+        /// An item was received after a later one.
+        case reordered
+        /// A message was received under another number than the one in its reply, or two viewers received different
+        /// messages under one number.
+        case misplaced
+        /// A feed item says that a viewer left, although none does during a load.
+        case leaveTip
     }
 
     package var kind: Kind
@@ -27,7 +38,7 @@ struct LoadIncidents {
     /// At most `maxPerKind` incidents of each kind.
     private(set) var firstOfEachKind: [LoadIncident] = []
 
-    /// Adds an incident that happens now, if there are not too many of its kind.
+    /// Adds an incident that happens now, unless there are `maxPerKind` of its kind already.
     mutating func add(_ kind: LoadIncident.Kind, _ client: String, in live: LiveID, _ text: String) {
         guard self.firstOfEachKind.count(where: { $0.kind == kind }) < Self.maxPerKind else { return }
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))

@@ -3,7 +3,7 @@ internal import Observability
 
 /// The latencies of a run, in microseconds since the due time of each message.
 struct LoadLatencies {
-    /// The latencies until each viewer received a message, without those of the current second.
+    /// The latencies until each viewer received a message, in all seconds before the current one.
     private(set) var deliveries = Histogram()
     /// The latencies until the sender received the reply.
     private(set) var acknowledgements = Histogram()

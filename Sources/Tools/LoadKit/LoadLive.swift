@@ -5,17 +5,18 @@ internal import ProtocolClient
 /// One live of a run: what was sent, what was acknowledged, and what its viewers received.
 final class LoadLive {
     let id: LiveID
+    /// The connection of the live's owner.
     let owner: PlazaConnection
     var viewers: [LoadViewer] = []
-    /// Whether the owner has sent `live.create`, which it does only at its first login, not at those after a reconnect.
-    var hasSentRequest = false
+    /// Whether the owner has sent `live.create`; it does so after its first login, but not again after a reconnect.
+    var hasSentCreate = false
     /// When message number 0 is due, in microseconds of the run's clock.
     var startMicroseconds: Int64 = 0
     /// The sequence number of the next message to send.
     var nextSequence = 0
     /// The highest feed number of an acknowledged message.
     var highestAcknowledged: Int64 = 0
-    /// The number of messages with a reply that admits them.
+    /// The number of messages that were admitted to the feed, according to their replies.
     var admitted = 0
     /// The number of messages that the feed budget dropped.
     var dropped = 0
@@ -27,16 +28,16 @@ final class LoadLive {
     private var acknowledgedNumbers: [Int: Int64] = [:]
     /// The feed number of each message as the live's checker received it, by sequence number.
     ///
-    /// The checker is the first viewer, which compares the messages that it receives with the replies.
+    /// The checker is the first viewer of the live: the run compares what it receives with the replies.
     private var checkerNumbers: [Int: Int64] = [:]
     /// How often the checker received a message again as another item of the feed.
     ///
-    /// The servers applied such a message twice. The trackers of the connections cannot detect it, because they compare
-    /// only item numbers.
+    /// The servers applied such a message twice. A connection's `FeedOrderTracker` cannot detect that, because it
+    /// compares only item numbers.
     private(set) var appliedTwiceCount = 0
-    /// Compares what the viewers receive, if several of them compare (`LoadPlan.comparedViewers`).
+    /// Compares what several viewers receive (`LoadPlan.comparedViewers`).
     var order = OrderComparison()
-    /// The number of gateways on which the comparing viewers were when sending began.
+    /// The number of gateways to which the compared viewers were connected when sending began.
     var comparedGateways = 0
     /// Measures the longest time during the stage `sending` in which no viewer received anything.
     var pauseClock = PauseClock()

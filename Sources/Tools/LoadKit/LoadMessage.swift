@@ -20,8 +20,8 @@ enum LoadMessage {
     /// microseconds.
     static func find(in text: Span<UInt8>, _ onMessage: (_ sequence: Int, _ due: Int64) -> Void) {
         var index = 0
-        // A head that begins at `end` or later is not complete: the shortest head, `#LP0:0#`, has 7 bytes, and the JSON
-        // that follows it has at least two.
+        // No head begins at `end` or later: the shortest head, `#LP0:0#`, has 7 bytes, and at least two bytes of JSON
+        // follow it in a frame. So the bytes at `index + 1` and `index + 2` exist.
         let end = text.count - 8
         while index < end {
             // The bytes of `#LP`.
@@ -38,8 +38,9 @@ enum LoadMessage {
         }
     }
 
-    /// Whether a frame contains a leave tip, the feed item which says that a viewer left; no load message contains its
-    /// name.
+    /// Whether a frame contains a leave tip, the feed item which says that a viewer left.
+    ///
+    /// The search for the item's name in the bytes suffices, because no load message contains that name.
     static func containsLeaveTip(_ text: Span<UInt8>) -> Bool {
         var index = 0
         while index + Self.leaveTip.count <= text.count {
@@ -53,6 +54,7 @@ enum LoadMessage {
         return false
     }
 
+    /// The name of a leave tip in JSON.
     private static let leaveTip = Array("\"audienceLeft\"".utf8)
 
     /// Parses a decimal number at `index` and moves the index after its terminator; nil if the number or the terminator

@@ -10,10 +10,10 @@ package struct LoadPlan: Sendable {
     package var lives = 1
     /// The number of viewers of each live; each of them also sends messages.
     package var viewers = 1000
-    /// How many viewers of each live compare the messages that they receive; with 1, none do.
+    /// The number of viewers of each live whose received messages are compared with each other; 1 means no comparison.
     ///
-    /// The viewers are distributed among the gateways, so the comparison covers as many gateways as there are
-    /// comparing viewers. The comparison stores each message of a live once.
+    /// The viewers are distributed among the gateways, so that many viewers cover that many gateways. The comparison
+    /// stores each message of a live once.
     package var comparedViewers = 1
     /// The number of messages a second in each live.
     package var rate = 40.0
@@ -85,7 +85,7 @@ package struct LoadProgress: Hashable, Sendable {
     package var entered: Int
     /// The number of messages sent.
     package var sent: Int
-    /// The number of messages with a reply that admits them.
+    /// The number of messages that were admitted, according to their replies.
     package var acknowledged: Int
     /// The number of feed items received, summed over all viewers.
     package var delivered: Int

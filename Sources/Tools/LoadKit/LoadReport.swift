@@ -58,7 +58,7 @@ package struct LoadReport: Encodable, Sendable {
     package var missing: Int
     package var repeated: Int
     package var reordered: Int
-    /// The number of messages sent: published = admitted + refused + dropped + unanswered.
+    /// The number of messages sent, which is admitted + refused + dropped + unanswered.
     package var published: Int
     package var admitted: Int
     /// The number of rejected messages by the name of the reply code.
@@ -66,36 +66,36 @@ package struct LoadReport: Encodable, Sendable {
     /// The number of messages for which the feed budget had no room.
     package var dropped: Int
     package var unanswered: Int
-    /// The number of messages that a viewer received with a different feed number than the sender's reply named.
+    /// The number of messages that a viewer received under another feed number than the one in the sender's reply.
     package var numberMismatches: Int
     package var reconnects: Int
     /// The number of tips that a viewer left; no viewer leaves during a run, so each is wrong.
     package var unexpectedLeaveTips: Int
-    /// The longest time in which no viewer of a live received anything while messages were due.
+    /// The longest time in which no viewer of a live received anything although messages were due, in milliseconds.
     ///
     /// A feed that stops permanently counts as a pause until the end of the sending.
     package var longestPauseMilliseconds: Double
     /// The faults other than lost messages, one sentence each: a failed login, a failed join, or a lost live.
     package var failures: [String]
-    /// The first events of each kind that the counts above count; not part of the JSON.
+    /// The first incidents behind each of the counts above; not part of the JSON.
     package var incidents: [LoadIncident] = []
-    /// The longest time in which any one viewer received nothing while messages were due; not part of the JSON.
+    /// The longest time in which any one viewer received nothing although messages were due; not part of the JSON.
     ///
     /// A pause of one gateway shows here. `longestPauseMilliseconds` hides it, because the viewers on other gateways
     /// still receive the feed.
     package var longestViewerPauseMilliseconds = 0.0
-    /// How often two viewers of a live received different messages under one number (I7); not part of the JSON, like
-    /// the two properties below.
+    /// How often two viewers of a live received different messages under one number (I7); not part of the JSON.
     package var orderConflicts = 0
-    /// The number of messages that at least two viewers of their live have compared.
+    /// The number of messages that were compared between at least two viewers; not part of the JSON.
     package var comparedMessages = 0
-    /// The number of gateways on which the comparing viewers of each live were at first; the least of all lives.
+    /// The number of gateways whose feeds were compared in each live, the lowest of all lives; not part of the JSON.
     package var comparedGateways = 0
-    /// The sums of the servers' own counters over the run, without those in `ledgerAtLeast`.
+    /// How much each of the servers' own counters has grown in the run, summed over the processes; without those in
+    /// `ledgerAtLeast`.
     package var ledger: [String: Double]?
     /// The sums that are only lower bounds, because some counts may be missing.
     package var ledgerAtLeast: [String: Double]?
-    /// Why sums are incomplete, one sentence each.
+    /// Why sums are only lower bounds, one sentence each.
     package var ledgerNotes: [String]?
 
     private enum CodingKeys: String, CodingKey {

@@ -10,12 +10,12 @@ extension LoadRun: PlazaConnectionDelegate {
         case .loggedIn:
             self.hasLoggedIn = true
             if let live = self.liveOfOwner[ObjectIdentifier(connection)] {
-                guard !live.hasSentRequest else { return }
-                live.hasSentRequest = true
+                guard !live.hasSentCreate else { return }
+                live.hasSentCreate = true
                 let params = Array("{\"live\":\"\(live.id.text)\",\"liveName\":\"load\"}".utf8)
                 connection.call("live.create", params: params, live: live.id)
-            } else if let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !viewer.hasSentRequest {
-                viewer.hasSentRequest = true
+            } else if let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !viewer.hasSentJoin {
+                viewer.hasSentJoin = true
                 let live = viewer.live.id
                 connection.call("live.join", params: Array("{\"live\":\"\(live.text)\"}".utf8), live: live)
             }
@@ -79,6 +79,7 @@ extension LoadRun: PlazaConnectionDelegate {
         }
     }
 
+    // The first `knownItemCount` items of the frame were received before, so they are repeated.
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>) {
         // The history of a live holds messages from before the viewer's join, which are not counted.
         guard let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !scan.isHistory else { return }
@@ -87,9 +88,9 @@ extension LoadRun: PlazaConnectionDelegate {
         self.deliveredItems += scan.count - knownItemCount
         viewer.live.pauseClock.recordDelivery(at: now)
         viewer.pauseClock.recordDelivery(at: now)
-        // Only the first viewer of each live, its checker, compares what it receives with what was sent.
+        // What the first viewer of each live, its checker, receives is compared with the replies to the senders.
         let isChecker = viewer.index == 0
-        // These viewers compare what they receive with each other.
+        // What these viewers receive is compared with each other.
         let isCompared = self.plan.comparedViewers > 1 && viewer.index < self.plan.comparedViewers
         var sequences: [Int] = []
         LoadMessage.find(in: text) { sequence, due in
@@ -102,9 +103,9 @@ extension LoadRun: PlazaConnectionDelegate {
             self.incidents.add(
                 .leaveTip, viewer.name, in: viewer.live.id, "is told in \(scan.place) that somebody left")
         }
-        // A frame names the feed number of its first item only. If every item of the frame is a load message, the
-        // number of each follows from its index. In frames that also contain tips, the numbers of messages are not
-        // checked; the client's `FeedOrderTracker` still finds lost and repeated items.
+        // A frame names only the feed number of its first item. So the number of a message is known only if every item
+        // of the frame is a load message. Other frames are not compared; the connection's `FeedOrderTracker` still
+        // finds lost and repeated items in them.
         if isChecker || isCompared, knownItemCount == 0, sequences.count == scan.count {
             for (offset, sequence) in sequences.enumerated() {
                 let number = scan.firstNumber + Int64(offset)
@@ -121,7 +122,7 @@ extension LoadRun: PlazaConnectionDelegate {
         }
     }
 
-    /// Notes what the tracker has found in a frame.
+    /// Notes the missing, repeated and reordered items that the connection's `FeedOrderTracker` has found in a frame.
     private func noteIncidents(of viewer: LoadViewer, _ scan: FeedScan) {
         let (before, after) = (viewer.trackerOfLastFrame, viewer.connection.tracker)
         defer { viewer.trackerOfLastFrame = after }

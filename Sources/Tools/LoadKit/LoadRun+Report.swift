@@ -24,8 +24,8 @@ extension LoadRun {
         var refused: [String: Int] = [:]
         for live in self.lives { refused.merge(live.refused) { $0 + $1 } }
         let latency = LoadReport.Latency(self.latencies.deliveries)
-        // The trackers count items that were received twice with the same number. `appliedTwiceCount` counts messages
-        // that were received twice with different numbers. Both are repeats.
+        // The connections' trackers count items that were received twice under the same number, and `appliedTwiceCount`
+        // messages that were received twice under different numbers. Both are repeats.
         let appliedTwiceCount = self.lives.reduce(0) { $0 + $1.appliedTwiceCount }
         var report = LoadReport(
             lives: self.plan.lives, viewers: self.plan.viewers, rate: self.plan.rate, size: self.plan.size,

@@ -37,7 +37,7 @@ final class LoadRun {
     var latencies = LoadLatencies()
     /// The number of feed items received, summed over all viewers.
     var deliveredItems = 0
-    /// The number of feed frames with the tip of a leave; 0 is expected, because no viewer leaves during a run.
+    /// The number of feed frames with a leave tip; 0 is expected, because no viewer leaves during a run.
     var unexpectedLeaveTips = 0
     var stage = LoadProgress.Stage.opening
     /// The clock of all times of the run: microseconds since the run was made.
@@ -79,7 +79,7 @@ final class LoadRun {
             owner.start()
         }
         self.waitingViewers.reverse()
-        // The timer's closure retains the run until `finish` closes the timer.
+        // The timer's closure keeps the run alive until `finish` closes the timer.
         let timer = try LoopTimer(loop: self.loop) { [self] _ in self.advance() }
         timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
         self.timer = timer
@@ -153,7 +153,7 @@ final class LoadRun {
     /// Ends the run before messages are sent, because a stage took too long.
     private func abandon(_ stageName: String) {
         self.failures.append(
-            "\(stageName) took too long: \(self.openedLives) rooms are open, \(self.enteredViewers) viewers have joined"
+            "\(stageName) took too long: \(self.openedLives) lives are open, \(self.enteredViewers) viewers have joined"
         )
         self.endLives()
     }
@@ -161,7 +161,7 @@ final class LoadRun {
     private func beginSending(_ now: Int64) {
         let intervalMicroseconds = 1_000_000 / self.plan.rate
         for (index, live) in self.lives.enumerated() {
-            // Without staggered starts, all lives would send in the same millisecond.
+            // The starts are spread over one interval, so that not all lives send in the same millisecond.
             let delay = intervalMicroseconds * Double(index) / Double(self.lives.count)
             live.startMicroseconds = now + Int64(delay)
             live.pauseClock.begin(at: live.startMicroseconds)

@@ -17,8 +17,7 @@ package enum LoadRunner {
         let thread = Locked<LoopThread?>(nil)
         let report = await withCheckedContinuation { (continuation: CheckedContinuation<LoadReport?, Never>) in
             let pending = Locked<CheckedContinuation<LoadReport?, Never>?>(continuation)
-            // `finish` may be called twice. The first call removes the continuation, because a continuation must be
-            // resumed only once.
+            // `finish` may be called twice, but a continuation must be resumed only once. So the first call removes it.
             let finish: @Sendable (LoadReport?) -> Void = { report in
                 pending.withLock { pending in
                     defer { pending = nil }

@@ -7,13 +7,13 @@ final class LoadViewer {
     let connection: PlazaConnection
     unowned let live: LoadLive
     let index: Int
-    /// Whether the viewer has sent `live.join`, which it does only once: the connection repeats an unanswered call.
-    var hasSentRequest = false
+    /// Whether the viewer has sent `live.join`; it does so once, because the connection repeats an unanswered call.
+    var hasSentJoin = false
     /// Whether the viewer has joined its live.
     var hasEntered = false
     /// How many items the viewer had received when sending began; the report does not count them.
     var receivedBeforeSending = 0
-    /// What the connection's tracker had counted after the last frame.
+    /// The connection's tracker as it was after the last frame, to find what the next frame changes.
     var trackerOfLastFrame = FeedOrderTracker()
     /// Measures the longest time during the stage `sending` in which this viewer received nothing.
     var pauseClock = PauseClock()
@@ -29,10 +29,10 @@ final class LoadViewer {
     /// The viewer's name in incidents.
     var name: String { "viewer \(self.index)" }
 
-    /// How many items of the run this viewer should have received and did not receive.
+    /// How many items this viewer should have received since sending began, and did not receive.
     ///
-    /// The number counts the gaps between received items, and the items after the last received one up to the last
-    /// acknowledged message.
+    /// It counts the items that were skipped between received ones, and those that follow the last received one, up to
+    /// the last acknowledged message.
     var missing: Int {
         let last = self.connection.tracker.position?.number ?? 0
         return self.connection.tracker.missing

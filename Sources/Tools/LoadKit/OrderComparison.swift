@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares the order in which several viewers of a live receive its messages (I7).
+/// Compares under which feed numbers several viewers of a live receive its messages (I7).
 ///
-/// A viewer's tracker notices a hole in the numbers of the viewer's items. Only a comparison notices that two gateways
+/// A viewer alone can notice a missing number (`FeedOrderTracker`). Only a comparison of viewers shows that gateways
 /// give different messages the same number.
 struct OrderComparison {
     /// For each feed number, the first message that any viewer received under it.
@@ -17,7 +17,7 @@ struct OrderComparison {
 
     /// Records that a viewer received message `sequence` as item `number`; each viewer records an item once.
     ///
-    /// - Returns: the message that another viewer received under this number, if it is a different one; nil otherwise.
+    /// - Returns: the different message that the first viewer received under this number; nil if there is none.
     mutating func record(_ sequence: Int, at number: Int64) -> Int? {
         guard let first = self.sequences[number] else {
             self.sequences[number] = sequence

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Observability
 
-/// The servers' own counts of messages during a run (invariant I10), read from each process at intervals.
+/// The servers' own counts of messages and deliveries during a run (I10 of docs/RULES.md), read from each process at
+/// intervals.
 ///
-/// A restarted process counts from 0 again, and its start time reveals the restart. What it counted between the last
-/// reading and the restart is lost. From then on the sums are lower bounds, and a note says so.
+/// A restarted process counts from 0 again, and its start time reveals the restart. Its counts between the last reading
+/// and the restart are lost. From then on the sums are lower bounds, and a note says so.
 package struct ServerLedger: Sendable {
     /// The gauge of the deliveries that a gateway still owes slow readers.
     static let owed = "gateway_feed_owed"
@@ -15,9 +16,7 @@ package struct ServerLedger: Sendable {
         case gateway
 
         fileprivate var prefix: String { self == .fanout ? "barrage_" : "gateway_feed_" }
-        /// The gauges of the ledger, which count deliveries that are still outstanding.
-        ///
-        /// Unlike the counters, gauges can decrease.
+        /// The ledger's gauges, which count outstanding deliveries; unlike counters, gauges can decrease.
         private var gauges: Set<String> { self == .fanout ? [] : [ServerLedger.owed] }
 
         /// Whether a sample of the metrics, a name with labels, belongs to the ledger.
@@ -56,7 +55,7 @@ package struct ServerLedger: Sendable {
         var lastReading: Reading?
         /// Whether the process did not answer in the last round.
         var isUnreachable = false
-        /// Whether the process did not answer in the first round, so that its earlier counts are unknown.
+        /// Whether the process did not answer in the first round, so that its counts before the run are unknown.
         var wasUnknownAtFirst = false
         var wasRestarted = false
         /// How much each metric has grown since the first reading.
@@ -130,7 +129,7 @@ package struct ServerLedger: Sendable {
         return totals
     }
 
-    /// A sentence about the counts of a process that are missing; nil if none are.
+    /// A sentence that says why counts of a process are missing; nil if none are missing.
     private static func gap(_ name: String, _ account: Account) -> String? {
         let names = "\(account.program.prefix)…"
         if account.lastReading == nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One action of a user in a live of the evening.
+/// One action of a user in a live of the evening (`plaza demo --evening`).
 package struct EveningAction: Hashable, Sendable {
     /// The kinds of actions, with their parameters.
     package enum Kind: Hashable, Sendable {

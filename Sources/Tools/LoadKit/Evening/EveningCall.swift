@@ -41,11 +41,11 @@ struct EveningCall: Sendable {
         }
     }
 
-    /// Makes the call with which a host answers a notice; nil if the host does not answer it.
+    /// Makes the call with which the host of the live with index `index` answers a notice; nil if the host does not
+    /// answer.
     ///
-    /// A host accepts all applications for seats. The first two lives connect only with each other. The other lives
-    /// accept the co-host request of any live except the first two, so that a person who tries the pages finds a
-    /// partner.
+    /// A host accepts each application for a seat. The first two lives accept only each other's co-host requests. The
+    /// other lives accept those of all lives but the first two, so that a person who tries the pages finds a partner.
     init?(answering notice: NoticeContent, live index: Int, cast: [EveningLive]) {
         let live = LiveID(cast[index].id)
         switch notice {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// One live of the evening; it has the same id on each evening, so that a restart continues the live.
+/// One live of the evening; it has the same id on each evening, so that a restarted evening continues the live.
 package struct EveningLive: Hashable, Sendable {
     package let id: String
     package let title: String
@@ -92,7 +92,7 @@ package enum EveningCast {
     /// The category of the evening's gifts, which is added to the app's catalogue; other categories stay.
     static let category = GiftCategory(
         categoryID: GiftCategoryID("evening"), name: "Evening", translations: ["zh": GiftText(name: "今晚")])
-    /// The gifts, from the cheapest to the most expensive one; the level of a gift is its index.
+    /// The gifts, from the cheapest to the most expensive one; a gift's level is its index.
     static let gifts: [Gift] = Self.giftPrices.enumerated().map { level, gift in
         Gift(
             giftID: GiftID("evening-\(gift.id)"), name: gift.name, level: level, coins: gift.coins,

@@ -9,7 +9,7 @@ final class EveningMember: Sendable {
     /// The index of the user's live in the cast; nil for the app's own server.
     let live: Int?
     private let makeClient: @Sendable () -> PlazaClient
-    /// The present client; another one replaces it when it has ended.
+    /// The current client; a new one replaces it when it has ended.
     private let client: Locked<PlazaClient>
     /// The calls that `sendCalls` will send.
     private let postedCalls: AsyncStream<EveningCall>
@@ -20,7 +20,7 @@ final class EveningMember: Sendable {
         self.live = live
         self.makeClient = makeClient
         self.client = Locked(makeClient())
-        // While no gateway answers, calls would accumulate. Old calls are not worth sending, so only the newest wait.
+        // While no gateway answers, calls accumulate. Old calls are not worth sending, so only the newest 20 are kept.
         (self.postedCalls, self.postedCallsContinuation) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(20))
     }
@@ -30,8 +30,9 @@ final class EveningMember: Sendable {
 
     /// Sends the posted calls one after another, until the task is cancelled.
     ///
-    /// - Parameter rejoin: makes the user join its live again; called when a call fails because the user is not in the
-    ///   live. The call is then sent once more.
+    /// If a call fails because the user is not in the live, the user joins again, and the call is sent once more.
+    ///
+    /// - Parameter rejoin: makes the user join its live again.
     func sendCalls(rejoin: @Sendable () async -> Void) async {
         for await call in self.postedCalls {
             guard let error = await self.call(call), call.method != "live.leave" else { continue }

@@ -47,7 +47,7 @@ extension EveningRunner {
         return battles
     }
 
-    /// Reads the price of all gifts that each live has got; a live that cannot be read is missing in the result.
+    /// Reads the total price of the gifts that each live has got; a live that cannot be read is missing in the result.
     private func readGiftCoins(of lives: [LiveID]) async -> [LiveID: Int64] {
         var coins: [LiveID: Int64] = [:]
         for live in lives {

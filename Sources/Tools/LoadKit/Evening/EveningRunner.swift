@@ -7,7 +7,7 @@ internal import ProtocolClient
 /// Plays an evening with real clients: lasting lives with chat, gifts, guests on seats and battles.
 ///
 /// `EveningScript` decides what happens. This type reads the stage for the script and performs the script's actions.
-/// When a gateway is killed, its clients resume by themselves. Here a host is the owner of a live.
+/// When a gateway is killed, its clients resume by themselves. In an evening, a host is always the owner of a live.
 package struct EveningRunner: Sendable {
     private struct State {
         var script: EveningScript
@@ -15,9 +15,9 @@ package struct EveningRunner: Sendable {
         var battle: BattleID?
     }
 
-    /// The time after which the script is asked again for actions.
+    /// The pause between two requests to the script for due actions.
     private static let stepInterval = Duration.milliseconds(200)
-    /// How long the end of the lives may take.
+    /// How long the calls that end the lives may take.
     private static let endTimeout = Duration.seconds(3)
 
     private let setting: Scenario.Setting
@@ -163,7 +163,7 @@ package struct EveningRunner: Sendable {
         }
     }
 
-    /// Adds the call of an action to the calls that the action's user sends; the app's server sends scores.
+    /// Queues the call of an action: at the app's server for a score, at the action's user for any other action.
     ///
     /// An action without a call, such as a score while no battle runs, is skipped.
     private func perform(_ action: EveningAction) {

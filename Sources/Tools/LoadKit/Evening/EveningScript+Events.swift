@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The actions of each event.
+/// The actions that each event of the script causes.
 extension EveningScript {
     /// Adds the actions of an event in the live with the number `live`.
     ///
@@ -154,8 +154,8 @@ extension EveningScript {
 
     /// Makes the host of the first live connect with the second live, or begin a battle with it.
     ///
-    /// Does nothing for the other lives, while a battle runs, and before the next battle may begin. `stage` is
-    /// what the runner has last read from the server.
+    /// Does nothing for the other lives, while a battle runs, and before the next battle may begin. The property
+    /// `stage` is what the runner has last read from the server.
     private mutating func continueStage(_ live: Int, at time: Int64, into actions: inout [EveningAction]) {
         guard live == 0, self.cast.count > 1 else { return }
         switch self.stage {

@@ -49,9 +49,9 @@ package struct EveningScript: Sendable {
     package static let rates = 2.0...10.0
     /// The maximum number of guests on the seats of a live.
     static let maxGuests = 3
-    /// The maximum delay between two calls of `takeActions(until:)` after which missed events still happen at once.
+    /// The maximum time between two calls of `takeActions(until:)` whose events all happen in the later call.
     ///
-    /// After a longer delay, all due times are moved, so that the missed events do not happen all at the same time.
+    /// The time beyond it is added to all due times, so that the events of a long pause do not happen all at once.
     static let maxDelay: Int64 = 1_000
     /// The minimum time between two welcomes in a live.
     static let welcomeInterval: Int64 = 4_000
@@ -141,6 +141,6 @@ package struct EveningScript: Sendable {
         EveningAction(live: live, user: self.cast[live].viewerID(viewer), kind: kind)
     }
 
-    /// A random time in milliseconds.
+    /// A random time within these bounds, in milliseconds.
     mutating func randomPause(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &self.random) }
 }

@@ -38,7 +38,7 @@ package struct SDKLoadReport: Sendable, Hashable, Codable {
     package var clients = 0
     /// The number of instances that have logged in and entered their live.
     package var entered = 0
-    /// How long it took until all had entered, in seconds.
+    /// How long it took until all instances had entered, in seconds.
     package var enteringSeconds = 0.0
     /// The number of messages that were sent.
     package var sent = 0
@@ -48,9 +48,9 @@ package struct SDKLoadReport: Sendable, Hashable, Codable {
     package var expected = 0
     /// How often an instance has shown a message, summed over all instances.
     package var shown = 0
-    /// How often an instance has shown a message whose number was not higher than the last one: a repeated or late one.
+    /// How often an instance has shown a message whose number was not above all earlier ones: a repeated or late one.
     package var repeated = 0
-    /// How often an instance has shown a message whose number skipped others.
+    /// How often an instance has shown a message although the message before it had not been shown yet.
     package var reordered = 0
     /// The median time from the call of `sendTextMessage` until an instance has shown the message, in milliseconds.
     package var p50 = 0.0
@@ -64,12 +64,12 @@ package struct SDKLoadReport: Sendable, Hashable, Codable {
     ///
     /// It includes the time for heartbeats and viewer counts.
     package var cpuMicrosecondsPerMessage = 0.0
-    /// The number of instances that exist after all were released.
+    /// The number of instances that still exist although the run has given up all references to them.
     package var leaked = 0
     /// The errors of logins, joins and messages, each different text once with its count.
     package var failures: [String] = []
 
-    /// Whether every instance has entered and has shown every accepted message once, and all were released.
+    /// Whether every instance has entered, has shown every accepted message once, in order, and was deallocated.
     package var isClean: Bool {
         self.entered == self.clients && self.shown == self.expected && self.repeated == 0 && self.reordered == 0
             && self.leaked == 0 && self.failures.isEmpty && self.accepted > 0

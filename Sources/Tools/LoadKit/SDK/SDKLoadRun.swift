@@ -11,7 +11,7 @@ internal import Synchronization
 package final class SDKLoadRun: Sendable {
     private let plan: SDKLoadPlan
     private let transport: LoopTransport
-    /// The delivery queues, among which the instances are distributed; so that the instances can use two cores.
+    /// The delivery queues, among which the instances are distributed, so that they can use two processor cores.
     private let queues = [DispatchQueue(label: "viewers-0"), DispatchQueue(label: "viewers-1")]
     /// The counts of each delivery queue, in the order of `queues`.
     private let tallies: [SDKLoadTally]
@@ -47,8 +47,8 @@ package final class SDKLoadRun: Sendable {
     /// - Throws: `CancellationError`.
     package func run(say: @escaping @Sendable (String) -> Void) async throws -> SDKLoadReport {
         var report = SDKLoadReport()
-        // The transport's thread and buffers, which all instances share, exist already. So they do not count as memory
-        // of the instances.
+        // The transport's thread and buffers, which all instances share, exist before this reading. So they do not
+        // count as memory of the instances.
         let bytesBefore = ProcessUsage.residentBytes
         var owners: [SDKLoadViewer] = []
         var viewers: [SDKLoadViewer] = []
@@ -88,7 +88,7 @@ package final class SDKLoadRun: Sendable {
         await self.end(viewers, asOwners: false)
         await self.end(owners, asOwners: true)
         let weakClients = (owners + viewers).map { WeakClient(plaza: $0.plaza) }
-        // Here the run releases the instances. Instances that still exist after the wait have leaked.
+        // The run gives up its references to the instances. An instance that still exists after the wait has leaked.
         (owners, viewers) = ([], [])
         report.leaked = await Self.waitForRelease(weakClients)
         report.failures = self.progress.failures.withLock { failures in
@@ -126,7 +126,7 @@ package final class SDKLoadRun: Sendable {
     ) async {
         await withTaskGroup(of: Void.self) { group in
             for (index, viewer) in viewers.enumerated() {
-                // From this index on, an earlier action must end before the next one begins.
+                // When `maxEntering` actions run, one of them must end before the next one begins.
                 if index >= self.plan.maxEntering { await group.next() }
                 group.addTask {
                     do { try await action(viewer) } catch { self.recordFailure(error) }

@@ -6,7 +6,9 @@ internal import LivePlazaKit
 internal import Observability
 internal import Synchronization
 
-/// Counts what the instances of one delivery queue have shown; changed only on that queue, and read at the end.
+/// Counts the messages that the instances of one delivery queue have shown.
+///
+/// It is changed only on that queue, and read at the end.
 final class SDKLoadTally: Sendable {
     /// The numbers of shown messages, as in `SDKLoadReport`, and their latencies in microseconds.
     struct Counts: Sendable {
@@ -17,7 +19,7 @@ final class SDKLoadTally: Sendable {
     }
 
     let counts = Mutex(Counts())
-    /// The clock of the run, by which all messages of the run are sent and shown.
+    /// The clock of the run, by which both the sending and the showing of messages are timed.
     let clock: Stopwatch
 
     init(_ clock: Stopwatch) { self.clock = clock }
@@ -26,7 +28,7 @@ final class SDKLoadTally: Sendable {
     ///
     /// - Parameters:
     ///   - number: the message's number within its live.
-    ///   - last: the highest number that the instance has shown before.
+    ///   - last: the highest message number that the instance has shown before; 0 for none.
     ///   - sentAt: when the message was sent, in microseconds of `clock`.
     func recordShown(_ number: Int, after last: Int, sentAt: Int64) {
         let latency = Int(self.clock.microseconds - sentAt)

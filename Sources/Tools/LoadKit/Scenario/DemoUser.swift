@@ -2,7 +2,7 @@
 package import PlazaModel
 package import ProtocolClient
 
-/// A step of a scenario had an unexpected result.
+/// The error that a step of a scenario had an unexpected result.
 package struct ScenarioFailure: Error, CustomStringConvertible, Sendable {
     package var description: String
     package init(_ description: String) { self.description = description }
@@ -62,9 +62,9 @@ package final class DemoUser {
         throw ScenarioFailure("\(self.name): \(method) should be rejected with \(code.name) and gave \(result)")
     }
 
-    /// Waits for the first update for which `match` returns a value, and returns that value; other updates are stored
-    /// for later steps.
+    /// Waits for the first update, stored or new, for which `match` returns a value; other updates stay stored.
     ///
+    /// - Returns: the value.
     /// - Throws: `ScenarioFailure`, which names `expectation`, when no such update arrives within `seconds`.
     package func waitForUpdate<Value>(
         _ expectation: String, within seconds: Double = 10, _ match: (ClientUpdate) -> Value?
@@ -118,7 +118,7 @@ package final class DemoUser {
     ///
     /// - Parameters:
     ///   - deadline: when to give up.
-    ///   - index: an index into the pending updates; reduced by the number of updates that are dropped.
+    ///   - index: an index into the pending updates, which is reduced when the oldest of them are dropped.
     /// - Returns: false at the deadline, or when the client has ended.
     private func receive(before deadline: ContinuousClock.Instant, adjusting index: inout Int) async -> Bool {
         guard let update = await self.client.updates.next(before: deadline) else { return false }

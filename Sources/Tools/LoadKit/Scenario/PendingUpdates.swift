@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ProtocolClient
 
-/// The updates that a client has received and no step of a scenario has waited for yet, in the order of their arrival.
+/// The updates of a scenario's client that no step has waited for yet, in the order of their arrival.
 ///
-/// Each feed item is an update of its own. If one update held all items that were received together, a step that waits
-/// for one of them would remove the others too, and a repeated item among them would not be noticed.
+/// Each feed item is stored as an update of its own. If items that were received together were one update, a step that
+/// takes one of them would remove the others too, and a later step could not find them.
 package struct PendingUpdates {
-    /// Beyond this number the oldest updates are dropped.
+    /// The maximum number of stored updates; beyond it the oldest ones are dropped.
     package static let maxCount = 5000
 
     private var updates: [ClientUpdate] = []
@@ -30,7 +30,7 @@ package struct PendingUpdates {
     /// Removes the first update for which `match` returns a value; all others stay.
     ///
     /// - Parameters:
-    ///   - index: where to begin; afterwards the index of the first update that was not looked at.
+    ///   - index: the index of the first update to look at; afterwards that of the first one not looked at yet.
     ///   - match: called once with each update from `index` on, until it returns a value.
     /// - Returns: the value; nil if no update matches.
     package mutating func take<Value>(from index: inout Int, _ match: (ClientUpdate) -> Value?) -> Value? {

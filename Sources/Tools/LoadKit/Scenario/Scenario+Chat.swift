@@ -2,7 +2,7 @@
 internal import PlazaModel
 internal import ProtocolClient
 
-/// The first half: two lives open, viewers find and join them, chat, and one viewer is kicked.
+/// The first half of the scenario: two lives open, viewers find and join them, chat, and one viewer is kicked.
 extension Scenario {
     /// Alice and Bob create and join their lives; Alice may not create a second one.
     func open() async throws(ScenarioFailure) {

@@ -86,10 +86,10 @@ extension Scenario {
             }
         }
         try await self.sendScores(battle)
-        // Alice's 50 are 30 and 20 (see `sendScores`).
+        // For Alice, `sendScores` sends 30 and 20 more.
         let expectedScores = [self.aliceLive: Int64(50), self.bobLive: Int64(20)]
         for participant in [self.erin, self.frank] {
-            // The battle takes 6 s, so 15 s suffice.
+            // The battle lasts 6 s, so its result comes well within 15 s.
             let result = try await participant.waitForFeedItem("the battle's result", within: 15) {
                 content -> [LiveID: Int64]? in
                 guard case .stage(let stage, _) = content, let view = stage.battle, view.ended == .timeOver else {

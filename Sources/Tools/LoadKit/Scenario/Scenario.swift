@@ -6,7 +6,7 @@ package import ProtocolClient
 ///
 /// Each step checks what the clients receive. The first difference ends the scenario with a `ScenarioFailure`.
 package struct Scenario {
-    /// What the scenario, or the evening, needs from its environment.
+    /// What the scenario or an evening (`EveningRunner`) needs from its environment.
     package struct Setting: Sendable {
         package var addresses: [PlazaAddress]
         /// Makes a token for a user; if `isServer` is true, the token has the role of the app's own server.
