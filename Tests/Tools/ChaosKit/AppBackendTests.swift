@@ -9,15 +9,16 @@ import Testing
 
 @testable import ChaosKit
 
-/// Tests of the app's backend of a chaos run: what it believes, and how often it fails.
+/// Tests of the app's backend of a chaos run: which requests it accepts as genuine, and how often it fails.
 struct AppBackendTests {
     private static let secret = "a secret of the tests"
     private static let now = Timestamp(milliseconds: 1_700_000_000_000)
+    /// An event of partition 3 and offset 17, as its id says: Alice has set the metadata key `n`.
     private static let body =
         #"{"id":"3-17","v":1,"app":"demo","live":"concert","at":1700000000000,"#
         + #""content":{"metadataSet":{"by":"alice","values":{"n":"5"}}}}"#
 
-    /// The headers of a request that was signed when it was sent.
+    /// The headers of a request that was signed at the time `seconds`.
     private static func headers(
         _ body: String, kind: String = "metadataSet", secret: String = Self.secret, at seconds: Int64
     ) -> [String: String] {
@@ -57,6 +58,7 @@ struct AppBackendTests {
         var laterTimestamp = right
         laterTimestamp["liveplaza-timestamp"] = "1700000001"
         #expect(Self.read(laterTimestamp) == .malformed("its signature is wrong"))
+        // One second more than the tolerated minute, in both directions.
         #expect(
             Self.read(Self.headers(Self.body, at: 1_700_000_061))
                 == .malformed("its timestamp is more than a minute off"))

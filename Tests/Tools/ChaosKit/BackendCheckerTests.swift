@@ -4,13 +4,15 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Tests that the checker finds what reaches the app's backend otherwise than promised: each plants one fault.
+/// Tests that the checker finds each broken promise about what the app's backend receives; each test plants one.
+///
+/// The fixture's requests are the events 0 to 10 in order, and at index 6 the question about Bob's five roses.
 struct BackendCheckerTests {
     private typealias Fixture = BackendFixture
 
     @Test func `a backend that got all events in order, and all questions, has no finding`() {
         #expect(Fixture.findings { _ in } == [])
-        // Without Kafka's log, and without a backend, there is less to compare.
+        // Nor is there a finding without Kafka's log, or without a backend.
         #expect(Fixture.findings { $0.loggedEvents = [] } == [])
         #expect(Fixture.findings { $0.backend = nil } == [])
     }
@@ -56,14 +58,14 @@ struct BackendCheckerTests {
         #expect(Fixture.findings(early) == ["R14.5: event 3-6 of concert came before 3-5 was taken"])
         #expect(
             Fixture.findings { history in
-                // It comes again at once.
+                // Event 5 fails, and comes again before event 6.
                 let index = history.index(ofEvent: 5)
                 history.backendRequests.insert(history.backendRequests[index], at: index + 1)
                 history.backendRequests[index].answer = .failed
             } == [])
         #expect(
             Fixture.findings { history in
-                // The answer was late, so its sender may have read it after all.
+                // A late answer counts as taken, because the sender may have read it after all.
                 history.backendRequests[history.index(ofEvent: 5)].answer = .late
             } == [])
     }
@@ -86,7 +88,7 @@ struct BackendCheckerTests {
             Fixture.findings { $0.loggedEvents[5].event.at = Timestamp(milliseconds: 1) } == [
                 "R14.5: event 3-5 of concert (metadataSet) came to the backend, and Kafka has another one with its id"
             ])
-        // What comes after the log was read is not in it.
+        // The last event may have been written after the log was read.
         #expect(Fixture.findings { _ = $0.loggedEvents.popLast() } == [])
     }
 
@@ -243,7 +245,7 @@ struct BackendCheckerTests {
             ])
     }
 
-    @Test func `for a gift that was not allowed, the gift and no answer is shown`() throws {
+    @Test func `for a gift that was not allowed, only the gift is shown, because no question allowed it`() throws {
         let lines = try Self.evidence { $0.backendRequests[6] = Fixture.question("q-5", count: 5, .rejected) }
         #expect(lines == ["01:00:00.006 alice in concert item 6 of epoch 1: gets the gift \"5 × rose of bob\""])
     }

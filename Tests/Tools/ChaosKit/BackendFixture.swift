@@ -13,8 +13,11 @@ enum BackendFixture {
     /// The time of item and event number `number`.
     private static func at(_ number: Int64) -> Timestamp { Timestamp(milliseconds: 3_600_000 + number) }
 
-    /// The history of `HistoryFixture` with six more items, and the events of the live at the backend, each once:
-    /// Carol joined, a change of the metadata, Bob sent five roses, Carol took a seat and left it, and left the live.
+    /// The history of `HistoryFixture` with seven more items before the live's end, and the events of the live at the
+    /// backend, each once.
+    ///
+    /// The new items 4 to 10: Carol joins, the topic becomes `a`, Bob sends five roses, Carol takes a seat and leaves
+    /// it, the topic becomes `b`, and Carol leaves the live.
     static func history() -> RoundHistory {
         var history = HistoryFixture.history()
         let end = LiveStatistics(totalGiftsSent: 5, totalGiftCoins: 15, totalMessageCount: 2)
@@ -68,7 +71,7 @@ enum BackendFixture {
         return HistoryChecker.findings(in: history).map(\.description)
     }
 
-    /// The request with event `offset` of partition 3, which arrived that many milliseconds after 01:00.
+    /// The request with event `offset` of partition 3, which arrived `offset` milliseconds after 01:00.
     static func event(
         _ offset: Int64, _ content: WebhookContent, _ answer: BackendRequest.Answer = .accepted
     ) -> BackendRequest {
@@ -87,7 +90,7 @@ enum BackendFixture {
         return BackendRequest(.question(question), answer, at: Self.at(6))
     }
 
-    /// What Kafka has if it has exactly the events of the requests.
+    /// Kafka's log if it has exactly the events of these requests.
     private static func log(of requests: [BackendRequest]) -> [BackendHistory.LoggedEvent] {
         requests.compactMap { request in
             guard case .event(let place, let event) = request.content else { return nil }
@@ -144,7 +147,7 @@ extension RoundHistory {
         self.loggedEvents.append(.init(place: place, event: event))
     }
 
-    /// Gives an event the content of another one, as if a machine had written that twice.
+    /// Replaces the content of event `target` by that of event `source`, as if a machine had written it twice.
     mutating func copyEvent(_ source: Int64, to target: Int64) {
         let request = self.backendRequests[self.index(ofEvent: source)]
         guard case .event(_, let event) = request.content else { preconditionFailure("no event: \(request)") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ChaosKit
 
-/// What an answer over HTTP says about a text that the app's backend posted.
+/// Tests of the outcome of a text that the app's backend posts over HTTP, according to the gateway's answer.
 struct BackendTextTests {
     private static func outcome(_ status: Int, _ body: String) -> CallRecord.Outcome? {
         StageWorkload.outcome(of: .answered(status: status, body: Array(body.utf8)))

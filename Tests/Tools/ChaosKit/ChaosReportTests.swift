@@ -43,6 +43,7 @@ struct ChaosReportTests {
     @Test func `a fault of the only broker and a fault of one of several brokers have separate rows`() {
         var report = ChaosReport(rounds: (1...2).map { Self.round($0, seed: 7, kind: "kill broker", pause: 1) })
         (report.rounds[0].brokers, report.rounds[1].brokers) = (1, 3)
+        // The part of each row before its second cell, the number of rounds, which is 1.
         let faults = report.markdown.split(separator: "\n").dropFirst(2).map { $0.prefix { $0 != "1" } }
         #expect(faults == ["| kill broker | ", "| kill broker (one of 3) | "])
     }
@@ -73,7 +74,7 @@ struct ChaosReportTests {
         #expect(report.isPassed)
         #expect(report.table.contains("All promises held in 1 rounds"))
         #expect(report.markdown.contains("| kill redis | 1 | 10 |"))
-        // Without a fault nothing excuses what the checker finds.
+        // A finding in a round whose fault was not injected makes the run fail all the same.
         #expect(report.rounds[0].verdict == "not counted: the load could not begin")
         report.rounds[0].findings = ["I8: lost"]
         #expect(!report.isPassed)

@@ -78,24 +78,24 @@ struct ComposeFaultTests {
         #expect(freeze?.beginSteps == [.docker([["pause", "p_gateway_1", "p_redis_1"]])])
         #expect(freeze?.endSteps == [.wait(seconds: 8), .docker([["unpause", "p_gateway_1", "p_redis_1"]])])
         for (link, network) in [(Link.kafka("gateway-1"), "p_cluster"), (.clients("gateway-1"), "p_clients")] {
-            let cut = Self.fault(.interrupt(link, .silence([.toServer, .toClient]), seconds: 12))
-            #expect(cut?.beginSteps == [.docker([["network", "disconnect", network, "p_gateway_1"]])])
+            let silence = Self.fault(.interrupt(link, .silence([.toServer, .toClient]), seconds: 12))
+            #expect(silence?.beginSteps == [.docker([["network", "disconnect", network, "p_gateway_1"]])])
             #expect(
-                cut?.endSteps == [
+                silence?.endSteps == [
                     .wait(seconds: 12),
                     .docker([["network", "connect", "--alias", "gateway", network, "p_gateway_1"]]),
                 ])
         }
     }
 
-    @Test func `a rolling restart waits for each container before the next`() {
+    @Test func `a rolling restart waits for each container before the next, and a repeated kill pauses in between`() {
         let steps = Self.fault(.rollingRestart(.gateway))?.beginSteps ?? []
         #expect(
             steps
                 == ["p_gateway_1", "p_gateway_3", "p_gateway_4"].flatMap { name -> [ComposeStep] in
                     [.docker([["restart", "-t", "10", name]]), .waitUntilReady]
                 })
-        // The first of the three kills begins the fault. The other two are its end: each is a pause and a kill.
+        // The first of the three kills is the begin step. The end steps are two times a pause and a kill.
         #expect(Self.fault(.killRepeatedly("gateway-1", times: 3))?.endSteps.count == 4)
     }
 

@@ -130,12 +130,13 @@ struct FaultScheduleTests {
         }
     }
 
-    @Test func `the clock of each service is set ahead and back if the cluster can have wrong clocks`() {
+    @Test func `the clock of each service is set ahead and behind if the cluster can have wrong clocks`() {
         var shape = Self.shape
         shape.hasFakeClock = true
         let schedule = FaultSchedule(seed: 1, shape: shape, only: "wrong clock")
         let faults = Set((1...schedule.count).map { schedule.round($0).fault })
         #expect(faults.count == 2 * ServiceKind.allCases.count)
+        // The schedule has each fault once, for one of the two gateways.
         let clocksOfGateways = faults.intersection(
             ["gateway-1", "gateway-2"].map { .setClock($0, ahead: -30, seconds: 12) })
         #expect(clocksOfGateways.count == 1)

@@ -10,8 +10,8 @@ struct FaultWindowTests {
     private static let shape = ClusterShape(
         instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 2) }), brokers: 1)
 
-    /// How long the fault may stop the leases, how long the recovery takes, both in seconds, and whether leases may be
-    /// lost.
+    /// What the limits of a fault excuse: how much later leases may end and how long after the fault joins and leaves
+    /// may show late, both in seconds, and whether leases may be lost.
     private static func excuses(
         _ fault: Fault, brokers: Int = 1
     ) -> (standstill: Int, recovery: Int, losesLeases: Bool) {
@@ -43,7 +43,8 @@ struct FaultWindowTests {
         #expect(Self.excuses(.interrupt(.kafka("barrage-fanout-1"), .cut, seconds: 5)) == (0, 15, false))
     }
 
-    @Test func `a fault of Redis, or of the way to it, may lose the leases, which then settle for 15 s`() {
+    @Test func `a fault of Redis, or of the way to it, may lose leases, or let them end later by its time and 20 s`() {
+        // 5 s until Redis is back, and 15 s until audiences are true again.
         #expect(Self.excuses(.kill(["redis"])) == (20, 20, true))
         #expect(Self.excuses(.flushRedis) == (20, 20, true))
         #expect(Self.excuses(.freeze(["redis"], seconds: 10)) == (30, 20, true))

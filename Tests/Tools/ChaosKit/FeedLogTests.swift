@@ -7,11 +7,11 @@ import Testing
 
 @testable import ChaosKit
 
-/// The comparison of what clients received with what Kafka has, and how the log is read.
+/// Tests of the comparison of what clients received with Kafka's log of the feed, and of how the log is read.
 struct FeedLogTests {
     private typealias Fixture = HistoryFixture
 
-    /// The findings in the history of the fixture, whose four items Kafka has too, after a change of that log.
+    /// The findings in the fixture's history when Kafka's log has the same four items, after a change of the log.
     private static func findings(_ change: (inout [FeedHistory.Step]) -> Void) -> [String] {
         Fixture.findings { history in
             var log = FeedHistory(client: "Kafka", live: Fixture.live, steps: history.feeds[0].steps)
@@ -27,7 +27,7 @@ struct FeedLogTests {
     }
 
     @Test func `what a gap hides from all clients is found in Kafka's log`() {
-        // All clients lack item 2 and know it; Kafka lacks it, or has another text under its number, or has it twice.
+        // A gap hides item 2 from all clients. Kafka lacks it, has another text under its number, or has it twice.
         let loss = Fixture.lossFinding(of: "two", client: "Kafka", neighbors: "1 and 3")
         func findings(_ change: (inout [FeedHistory.Step]) -> Void) -> [String] {
             Fixture.findings { history in
@@ -42,10 +42,11 @@ struct FeedLogTests {
         #expect(findings { $0[1] = Fixture.text(2, "other") } == [loss])
         let twice = findings { $0[0] = Fixture.text(1, "two") }
         #expect(twice.contains("I15: Kafka got \"two\" in concert 2 times: [1, 2]"))
-        // The score of the battle is wrong, and a live that no client was in is not compared.
+        // The score of the battle is wrong in Kafka's log.
         #expect(
             findings { $0[2] = Fixture.endedBattle(3, score: 8) }.contains(
                 "I14: battle b-1, Kafka in concert: concert ends with 8 instead of 7"))
+        // A live that no client was in is not compared.
         #expect(
             Fixture.findings {
                 $0.logs = [

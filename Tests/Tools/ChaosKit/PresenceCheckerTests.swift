@@ -5,7 +5,9 @@ import Testing
 
 @testable import ChaosKit
 
-/// Tests of the check of joins, leaves and silent viewers: each plants one broken promise, or one excuse for it.
+/// Tests of the check of joins, leaves and silent viewers (I4); each test plants a broken promise, or an excuse for it.
+///
+/// A tip is a feed item that says that a user joined or left, as the watcher, who stays in the live, received it.
 struct PresenceCheckerTests {
     private typealias History = PresenceHistory
 
@@ -14,8 +16,14 @@ struct PresenceCheckerTests {
         Timestamp(milliseconds: 3_600_000 + Int64((seconds * 1000).rounded()))
     }
 
-    private static func tip(_ user: UserID, _ isJoin: Bool, _ seconds: Double, seen: Double? = nil) -> History.Tip {
-        History.Tip(user: user, isJoin: isJoin, at: Self.at(seconds), seen: Self.at(seen ?? seconds + 0.01))
+    /// The tip of a join that the machine decided at `seconds`; the watcher received it at `seen`, or 10 ms later.
+    private static func joinTip(_ user: UserID, _ seconds: Double, seen: Double? = nil) -> History.Tip {
+        History.Tip(user: user, isJoin: true, at: Self.at(seconds), seen: Self.at(seen ?? seconds + 0.01))
+    }
+
+    /// The tip of a leave, with the same times as that of a join.
+    private static func leaveTip(_ user: UserID, _ seconds: Double, seen: Double? = nil) -> History.Tip {
+        History.Tip(user: user, isJoin: false, at: Self.at(seconds), seen: Self.at(seen ?? seconds + 0.01))
     }
 
     private static let silent: UserID = "silent"
@@ -24,7 +32,9 @@ struct PresenceCheckerTests {
 
     /// Two viewers who joined at 10 s: one falls silent at once, and is shown as gone after 90.5 s; one leaves at 12 s.
     ///
-    /// The run lasts 300 s, and had no fault.
+    /// Tips 0 and 1 are the joins, tip 2 is the leaver's leave, and tip 3 (the last one) that of the silent viewer.
+    /// Page 0 of the list has both viewers, page 1 only the silent one, page 2 none. The run lasts 300 s and has no
+    /// fault.
     private static func history() -> History {
         var history = History(live: "hall", stayers: [Self.watcher], end: Self.at(300))
         history.visits = [
@@ -36,8 +46,8 @@ struct PresenceCheckerTests {
                 endBegan: Self.at(12), ended: Self.at(12.05)),
         ]
         history.tips = [
-            Self.tip(Self.silent, true, 10.04), Self.tip(Self.leaver, true, 10.04), Self.tip(Self.leaver, false, 12.04),
-            Self.tip(Self.silent, false, 100.5),
+            Self.joinTip(Self.silent, 10.04), Self.joinTip(Self.leaver, 10.04), Self.leaveTip(Self.leaver, 12.04),
+            Self.leaveTip(Self.silent, 100.5),
         ]
         history.pages = [
             .init(at: Self.at(11), users: [Self.watcher, Self.silent, Self.leaver]),
@@ -53,7 +63,7 @@ struct PresenceCheckerTests {
         return PresenceChecker.result(of: history)
     }
 
-    /// A fault of a service from `begin` to `end`, from which all must have recovered 15 s later.
+    /// A fault from `begin` to `end`, after which joins and leaves may show late for 15 s.
     private static func fault(
         _ begin: Double, _ end: Double?, standstill: Int64 = 0, losesLeases: Bool = false
     ) -> FaultWindow {
@@ -93,7 +103,7 @@ struct PresenceCheckerTests {
     @Test(arguments: [0.0, 45, 89.99])
     func `I4 a silent viewer whose leave shows before 90 s is found, whatever fault there was`(seconds: Double) {
         let result = Self.result { history in
-            history.tips[3] = Self.tip(Self.silent, false, 10 + seconds)
+            history.tips[3] = Self.leaveTip(Self.silent, 10 + seconds)
             history.pages = []
             history.faults = [Self.fault(5, 60, standstill: 20, losesLeases: true)]
         }
@@ -103,8 +113,8 @@ struct PresenceCheckerTests {
     }
 
     @Test func `I4 the machine's time of a leave counts, also when its delivery was held up`() {
-        // The watcher got the tip 91 s after the join, but the lease had ended 2 s earlier.
-        let result = Self.result { $0.tips[3] = Self.tip(Self.silent, false, 99, seen: 101) }
+        // The watcher got the tip 91 s after the join, but the machine had decided the leave after 89 s already.
+        let result = Self.result { $0.tips[3] = Self.leaveTip(Self.silent, 99, seen: 101) }
         #expect(result.findings.count == 1 && result.findings[0].contains("89.0 s after its join"))
     }
 
@@ -126,15 +136,15 @@ struct PresenceCheckerTests {
     }
 
     @Test func `I4 a leave that shows before it was sent is found`() {
-        let result = Self.result { $0.tips[2] = Self.tip(Self.leaver, false, 11) }
+        let result = Self.result { $0.tips[2] = Self.leaveTip(Self.leaver, 11) }
         #expect(result.findings == ["I4: leaver was shown as having left before it did"])
     }
 
     // MARK: Too late
 
     @Test func `I4 a silent viewer whose leave shows after 92 s is found`() {
-        #expect(Self.result { $0.tips[3] = Self.tip(Self.silent, false, 102, seen: 102.06) }.findings == [])
-        let result = Self.result { $0.tips[3] = Self.tip(Self.silent, false, 102, seen: 102.07) }
+        #expect(Self.result { $0.tips[3] = Self.leaveTip(Self.silent, 102, seen: 102.06) }.findings == [])
+        let result = Self.result { $0.tips[3] = Self.leaveTip(Self.silent, 102, seen: 102.07) }
         #expect(
             result.findings == [
                 "I4: the loss of silent, whose connection broke, showed only 92.0 s after its last sign of life"
@@ -157,13 +167,13 @@ struct PresenceCheckerTests {
 
     @Test func `I4 a join or leave that shows after a second, or never, is found`() {
         #expect(
-            Self.result { $0.tips[0] = Self.tip(Self.silent, true, 11, seen: 11.1) }.findings
+            Self.result { $0.tips[0] = Self.joinTip(Self.silent, 11, seen: 11.1) }.findings
                 == ["I4: the join of silent showed only 1.0 s after its answer"])
         #expect(
             Self.result { $0.tips.remove(at: 0) }.findings
                 == ["I4: the join of silent was acknowledged, and never showed"])
         #expect(
-            Self.result { $0.tips[2] = Self.tip(Self.leaver, false, 13, seen: 13.2) }.findings
+            Self.result { $0.tips[2] = Self.leaveTip(Self.leaver, 13, seen: 13.2) }.findings
                 == ["I4: the leave of leaver showed only 1.1 s after its answer"])
         #expect(
             Self.result { $0.tips.remove(at: 2) }.findings
@@ -174,7 +184,7 @@ struct PresenceCheckerTests {
         // The fault ends at 100 s, so the leave of the silent viewer may show at 115 s at the latest.
         for (seconds, isFound) in [(114.9, false), (115.1, true)] {
             let result = Self.result { history in
-                history.tips[3] = Self.tip(Self.silent, false, 101, seen: seconds)
+                history.tips[3] = Self.leaveTip(Self.silent, 101, seen: seconds)
                 history.pages.removeLast()
                 history.faults = [Self.fault(99, 100)]
             }
@@ -183,7 +193,7 @@ struct PresenceCheckerTests {
         // A fault that was over long before is no excuse, unless it stopped the time of the leases.
         for (standstill, isFound) in [(Int64(0), true), (5, false)] {
             let result = Self.result { history in
-                history.tips[3] = Self.tip(Self.silent, false, 106)
+                history.tips[3] = Self.leaveTip(Self.silent, 106)
                 history.faults = [Self.fault(40, 41, standstill: standstill)]
             }
             #expect(result.findings.isEmpty != isFound, "\(standstill): \(result.findings)")
@@ -227,15 +237,15 @@ struct PresenceCheckerTests {
 
     @Test func `I4 a viewer who is shown twice as joined or left is found`() {
         #expect(
-            Self.result { $0.tips.append(Self.tip(Self.silent, true, 60)) }.findings
+            Self.result { $0.tips.append(Self.joinTip(Self.silent, 60)) }.findings
                 == ["I4: silent joined once, and was shown 2 times"])
         #expect(
-            Self.result { $0.tips.append(Self.tip(Self.silent, false, 110)) }.findings
+            Self.result { $0.tips.append(Self.leaveTip(Self.silent, 110)) }.findings
                 == ["I4: silent was shown as having left 2 times"])
     }
 
     @Test func `I5 a leave of the watcher is found`() throws {
-        let result = Self.result { $0.tips.append(Self.tip(Self.watcher, false, 60)) }
+        let result = Self.result { $0.tips.append(Self.leaveTip(Self.watcher, 60)) }
         #expect(result.findings == ["I5: the watcher was told that watcher left hall, who never did"])
         #expect(
             try #require(result.evidence.first).lines == ["01:01:00.010 the watcher in hall gets that watcher left"])
@@ -249,7 +259,7 @@ struct PresenceCheckerTests {
             history.gaps = [Self.at(130)]
         }
         #expect(result.findings == [] && result.undecided == 1 && result.silences == 0)
-        // A gap of much later does not hide the leave.
+        // A gap at 200 s is too late to hide the leave, which was due at 102 s.
         #expect(
             Self.result { history in
                 history.tips.removeLast()
@@ -261,7 +271,7 @@ struct PresenceCheckerTests {
 
     @Test func `the evidence is the viewer's visit with the faults that could excuse it`() throws {
         let result = Self.result { history in
-            history.tips[3] = Self.tip(Self.silent, false, 110)
+            history.tips[3] = Self.leaveTip(Self.silent, 110)
             history.faults = [Self.fault(5, 6), Self.fault(60, 61), Self.fault(150, 151)]
         }
         let evidence = try #require(result.evidence.first)

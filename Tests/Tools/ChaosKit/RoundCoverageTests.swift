@@ -5,11 +5,12 @@ import Testing
 
 @testable import ChaosKit
 
-/// A round that has decided little must not count as one that held.
+/// Tests that a round which has tested some promises not at all has a finding for each of them, and that each call
+/// after the recovery must have an answer.
 struct RoundCoverageTests {
     private typealias Fixture = HistoryFixture
 
-    /// A history with some of everything, apart from a backend.
+    /// A history with every required kind of event, and without a backend.
     private static func history() -> RoundHistory {
         var history = Fixture.history()
         let gift = FeedContent.giftMessageID(sender: Fixture.bob.userID, gift: Fixture.rose.giftID, count: 1)
@@ -40,12 +41,13 @@ struct RoundCoverageTests {
         "coverage: the round had none of this: \(name) (\(promise))"
     }
 
-    @Test func `a round with some of everything is covered`() { #expect(Self.findings { _ in } == []) }
+    @Test func `a round with every required kind of event is covered`() { #expect(Self.findings { _ in } == []) }
 
-    @Test func `each kind of evidence that is missing is named`() {
+    @Test func `each kind of event that is missing is named`() {
         #expect(Self.findings { $0 = RoundHistory() }.count == 12)
         #expect(Self.findings { $0.battles = [:] } == [Self.finding("a battle", "I14")])
         #expect(Self.findings { $0.listWalks = [] } == [Self.finding("a walk through the list", "I3")])
+        // The last step of the first feed is the removal.
         #expect(Self.findings { $0.feeds[0].steps.removeLast() } == [Self.finding("a removal", "I6")])
         // An unanswered gift says nothing.
         let gifts = Self.findings { history in

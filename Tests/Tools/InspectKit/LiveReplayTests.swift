@@ -16,7 +16,7 @@ struct InspectFixture {
     private(set) var entries: [TopicEntry] = []
     private var offset: Int64 = 100
 
-    /// The time `seconds` after the start of the last minute of the window.
+    /// The time `seconds` after the beginning of the window's last minute.
     static func at(_ seconds: Int64) -> Timestamp { Self.now - .seconds(60 - seconds) }
 
     /// The caller of a user's call, which is the session's request number `counter`.
@@ -71,8 +71,8 @@ struct InspectFixture {
 
 /// Tests of the lines that `plaza inspect` shows for the records of a live.
 ///
-/// A line is a call to send a message, or another feed item. Its scene is the state of the live at that time: present
-/// users, seats, battle. `text(maxNames:)` names at most that many of the present users.
+/// A line is a feed item with its call, or a call that led to no item. Its scene is the state of the live at that time:
+/// present users, seats, battle. `text(maxNames:)` names at most `maxNames` of the present users.
 @Suite struct LiveReplayTests {
     private typealias Fixture = InspectFixture
     private static let alice = UserInfo(userID: "alice")

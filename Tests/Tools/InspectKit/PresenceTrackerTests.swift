@@ -30,7 +30,7 @@ import Testing
         return self.tracker.users(max: 10)
     }
 
-    /// A heartbeat with which a gateway says how long ago the user's last sign of life was.
+    /// The heartbeat of a user whose last sign of life was `silence` ago.
     private static func heartbeat(
         _ user: UserID, ticket: Int64, silentFor silence: Milliseconds = Milliseconds(0)
     ) -> AudienceCommand {

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `a host accepts every application, but a co-host request only from a live it may connect with`() {
-        // Ada applies for any seat (-1); below, she is the host of the lives that ask to connect.
+        // Ada applies for any seat (index -1). In the co-host requests below, she is the inviter's host.
         let ada = UserInfo(userID: UserID("ada"), userName: "Ada")
         let application = NoticeContent.applicationReceived(
             guest: ada, seatIndex: -1, expiresAt: Timestamp(milliseconds: 1), extraInfo: "")
@@ -46,14 +46,14 @@ import Testing
                 expiresAt: Timestamp(milliseconds: 1), extensionInfo: "")
         }
         /// Whether the host of the cast's live `index` accepts a request from the live `inviter`.
-        func accepts(_ index: Int, _ inviter: String) -> Bool {
+        func host(ofLive index: Int, acceptsRequestFrom inviter: String) -> Bool {
             EveningCall(answering: request(from: inviter), live: index, cast: self.cast)?.method == "cohost.accept"
         }
-        // The first two lives connect with each other only, and the others only with lives of visitors.
-        #expect(accepts(1, self.cast[0].id))
-        #expect(!accepts(1, "live-ada"))
-        #expect(accepts(2, "live-ada"))
-        #expect(!accepts(2, self.cast[0].id))
+        // The first two lives connect with each other only, and the others with any live but these two.
+        #expect(host(ofLive: 1, acceptsRequestFrom: self.cast[0].id))
+        #expect(!host(ofLive: 1, acceptsRequestFrom: "live-ada"))
+        #expect(host(ofLive: 2, acceptsRequestFrom: "live-ada"))
+        #expect(!host(ofLive: 2, acceptsRequestFrom: self.cast[0].id))
     }
 
     @Test func `a score is sent only while a battle runs`() {

@@ -5,7 +5,9 @@ import Testing
 
 @testable import LoadKit
 
-/// The scores that the evening's app server sets in battles of people who try the pages.
+/// Tests of the scores that the evening's app server sets in battles of people who try the pages.
+///
+/// `coins` is the total price of the gifts that each live has got so far.
 @Suite struct GiftScoreTests {
     /// A battle of the lives a and b with these scores.
     private static func battle(_ id: String = "b-1", _ scores: [Int64] = [0, 0]) -> BattleView {
@@ -21,7 +23,7 @@ import Testing
         var scores = GiftScores()
         #expect(scores.updates(of: Self.battle(), coins: ["a": 100, "b": 7]) == [])
         #expect(scores.updates(of: Self.battle(), coins: ["a": 130, "b": 7]) == [ScoreUpdate(live: "a", score: 30)])
-        // The score of a is set already.
+        // In the meantime the server has set the score of a to 30.
         #expect(
             scores.updates(of: Self.battle("b-1", [30, 0]), coins: ["a": 130, "b": 12])
                 == [ScoreUpdate(live: "b", score: 5)])
@@ -29,6 +31,7 @@ import Testing
 
     @Test func `a live that could not be read keeps its score, and another battle begins from 0`() {
         var scores = GiftScores()
+        // Live b could not be read, so its coins are missing.
         _ = scores.updates(of: Self.battle(), coins: ["a": 100])
         #expect(scores.updates(of: Self.battle("b-1", [0, 40]), coins: ["a": 100]) == [])
         #expect(scores.updates(of: Self.battle("b-2"), coins: ["a": 100, "b": 9]) == [])
@@ -37,7 +40,9 @@ import Testing
     @Test func `a battle that is over is forgotten, and one that is seen again continues with its score`() {
         var scores = GiftScores()
         _ = scores.updates(of: Self.battle(), coins: ["a": 100, "b": 7])
+        // The battle b-1 is forgotten.
         scores.forgetBattles(except: [BattleID("b-2")])
+        // The score of 30 stands for the 135 coins so far; 4 more coins make 34.
         #expect(scores.updates(of: Self.battle("b-1", [30, 0]), coins: ["a": 135, "b": 7]) == [])
         #expect(
             scores.updates(of: Self.battle("b-1", [30, 0]), coins: ["a": 139, "b": 7])

@@ -2,9 +2,14 @@
 import LoadKit
 import Testing
 
-/// Tests that counters of a server that do not add up are found: each message or delivery must have one outcome.
+/// Tests of the check that a server's own counters add up (I10 of docs/RULES.md).
+///
+/// The total on one side of the equation must be the sum of the outcomes on the other side. A counter with several
+/// labels counts with the sum of its samples.
 struct LedgerBalanceTests {
-    /// The metrics of a fan-out: 100 published = 90 admitted + 3 refused + 7 dropped.
+    /// The metrics of a fan-out (`barrage-fanout`), which has an outcome for each published message.
+    ///
+    /// 100 published = 90 admitted (80 barrages and 10 gifts) + 3 refused by a rule + 7 dropped by the feed budget.
     private static let fanout = """
         barrage_published_total 100
         barrage_admitted_total{class="barrage"} 80
@@ -12,7 +17,10 @@ struct LedgerBalanceTests {
         barrage_refused_total{reason="userMuted"} 3
         barrage_dropped_total{class="tip",reason="budget"} 7
         """
-    /// The metrics of a gateway: 50 due = 40 delivered + 4 shed + 1 disconnected + 5 owed.
+    /// The metrics of a gateway, which has an outcome for each delivery of an item that is due to a viewer.
+    ///
+    /// 50 due = 40 delivered + 4 shed (left out for a slow reader) + 1 disconnected (its viewer was cut off before) + 5
+    /// owed (still to be sent).
     private static let gateway = """
         gateway_feed_due_total 50
         gateway_feed_delivered_total 40
@@ -21,14 +29,15 @@ struct LedgerBalanceTests {
         gateway_feed_owed 5
         """
 
-    @Test func `I10 counters that add up have no imbalance`() {
+    @Test func `I10 counters whose outcomes add up to the total have no imbalance`() {
         #expect(ServerLedger.Program.fanout.imbalance(of: Self.fanout) == nil)
         #expect(ServerLedger.Program.gateway.imbalance(of: Self.gateway) == nil)
-        // A server that has counted nothing yet has no counters.
+        // A server that has counted nothing yet exports no counter: 0 = 0.
         #expect(ServerLedger.Program.fanout.imbalance(of: "") == nil)
     }
 
-    @Test func `I10 a message without an outcome, or a due delivery without one, is found`() {
+    @Test func `I10 a published message without an outcome, or a due delivery without one, is found`() {
+        // One barrage less is admitted: 79 + 10 = 89.
         #expect(
             ServerLedger.Program.fanout.imbalance(of: Self.fanout.replacing("} 80", with: "} 79"))
                 == "barrage_published_total 100 is not barrage_admitted_total 89 + barrage_refused_total 3 "

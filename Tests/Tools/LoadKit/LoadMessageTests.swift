@@ -8,8 +8,8 @@ import Testing
 
 /// Tests of the mark at the beginning of a load message, `#LP<sequence>:<due>#`, and of the search for marks in frames.
 ///
-/// `sequence` is the number of the message in its run, and `due` the time at which it is sent.
-/// The search needs at least one byte after a mark, which a frame always has.
+/// `sequence` is the number of the message in its live, and `due` the time at which it is due. The search may rely on
+/// the JSON that follows each mark in a frame.
 @Suite struct LoadMessageTests {
     /// The sequence number and the due time of each mark in the bytes.
     private func find(_ bytes: [UInt8]) -> [[Int64]] {

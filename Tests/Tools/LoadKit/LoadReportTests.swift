@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of the report of a load run, and of which results make a report unclean (that is, make the run fail).
 @Suite struct LoadReportTests {
-    @Test func `the JSON of a report is one object whose members have the names of the table`() throws {
+    @Test func `the JSON of a report is one object with a member for each figure`() throws {
         var report = Self.report
         report.ledger = ["barrage_admitted_total": 4]
         let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(report)) as? [String: Any]
@@ -22,7 +22,7 @@ import Testing
         #expect((object["acknowledgement"] as? [String: Double])?["p99.9"] == 0)
     }
 
-    @Test func `a report with missing, repeated or reordered items is not clean`() {
+    @Test func `a report with missing, repeated, reordered or wrongly numbered items is not clean`() {
         var report = Self.report
         #expect(!report.isClean)
         (report.missing, report.repeated, report.reordered) = (0, 0, 0)
@@ -44,12 +44,12 @@ import Testing
         for words in ["None of the 4 messages", "3 refused (rateLimited)", "0 dropped", "1 unanswered"] {
             #expect(failure.contains(words), "\(words)")
         }
-        // No message was sent at all, so none could be admitted.
+        // If no message was sent at all, it is no failure that none was admitted.
         report.published = 0
         #expect(report.nothingAdmittedFailure == nil)
     }
 
-    /// The report of a run in which one item was missing, two came twice, and three came in the wrong order.
+    /// The report of a run in which one item was missing, two were received twice, and three in the wrong order.
     private static let report = LoadReport(
         lives: 1, viewers: 10, rate: 4, size: 200, seconds: 1, p50: 1.5, p90: 2, p99: 3, p999: 4, max: 5,
         p99BySecond: [3], acknowledgement: LoadReport.Latency(Histogram()), expected: 40, delivered: 39, missing: 1,
