@@ -5,8 +5,10 @@ internal import PlazaModel
 /// Checks I4 (docs/RULES.md) in the live that lasts as long as a run: joins and leaves show at once, and a silent
 /// viewer is shown as having left 90 to 92 s after its last sign of life.
 ///
-/// A user in the live, the watcher, receives the tips: feed items that say that a user joined or left. A viewer who
-/// falls silent holds a presence lease of 90 s. Faults excuse lateness, but never an early leave:
+/// A user in the live, the watcher, receives the tips: feed items that say that a user joined or left. A viewer has a
+/// presence lease, which ends 90 s after its last sign of life.
+///
+/// Faults excuse lateness, but never an early leave:
 /// - A join or leave that is due during a fault, or before the recovery from it, may show until the recovery.
 /// - A fault of presence, of Redis or of a broker may stop the leases for a while. Each lease ends that much later.
 /// - When Redis may have lost the leases, presence starts again with the viewers who are connected to gateways. A
