@@ -14,13 +14,14 @@ package protocol Attack: Sendable {
     var turnInterval: Duration? { get }
     /// Whether the system's buffers of a connection are as small as those of a client in a slow network.
     var readsSlowly: Bool { get }
-    /// The memory that a gateway's own limits allow for the attack, in addition to that for each connection, in bytes.
+    /// The bytes of memory that a gateway may take for the attack in addition to `AttackVerdict.memoryLimit`, because
+    /// its own limits allow them.
     var allowedBytes: Int { get }
-    /// How many connections the attack keeps open.
+    /// The number of connections that the attack keeps open.
     ///
     /// - Parameter limit: the maximum, given by `--connections`.
     /// - Returns: a number up to `limit`.
-    func connections(limit: Int) -> Int
+    func connectionCount(limit: Int) -> Int
     /// Makes the client that decides what one connection sends.
     ///
     /// When the gateway closes a connection, the attack opens another one, with a new client.
@@ -66,7 +67,7 @@ package struct AttackClientSetting: Sendable {
 ///
 /// Each method returns what the connection sends next.
 package protocol AttackClient {
-    /// What the connection sends first; called when it is open and its handshake, if any, is complete.
+    /// What the connection sends first; called when the connection is open and its handshake, if any, is complete.
     mutating func opened() -> [AttackAction]
     /// What the connection sends when the gateway has replied to a call with this outcome.
     mutating func replied(_ outcome: Outcome) -> [AttackAction]

@@ -29,7 +29,7 @@ package enum AttackError: Error, Equatable, CustomStringConvertible {
     case unknown(String)
     /// The host is not on the loopback interface.
     case notLoopback(String)
-    /// The honest clients had failures without any attack.
+    /// The honest clients, which use the cluster normally, had these failures without any attack.
     case baseline([String])
 
     package var description: String {

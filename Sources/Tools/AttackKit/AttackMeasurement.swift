@@ -13,8 +13,8 @@ package struct HonestResult: Equatable, Sendable {
     package var admitted = 0
     /// Items that viewers should have received and did not, summed over all viewers.
     package var missing = 0
-    /// Items that were repeated or reordered, or whose number differs from the one in the reply to the sender.
-    package var misplaced = 0
+    /// Items that were repeated, reordered or misplaced: their number differs from the one in the reply to the sender.
+    package var disordered = 0
     /// How often a client lost its connection.
     package var reconnects = 0
     /// Other failures, one sentence each.
@@ -29,7 +29,7 @@ package struct HonestResult: Equatable, Sendable {
         self.published = report.published
         self.admitted = report.admitted
         self.missing = report.missing
-        self.misplaced = report.repeated + report.reordered + report.numberMismatches
+        self.disordered = report.repeated + report.reordered + report.numberMismatches
         self.reconnects = report.reconnects
         self.failures = report.failures
     }
@@ -64,8 +64,8 @@ package struct GatewayChange: Equatable, Sendable {
     }
 }
 
-/// The number of requests sent, and the number of those that were answered.
-package struct AnswerRate: Equatable, Sendable {
+/// The number of requests sent, and how many of them were answered.
+package struct AnswerCounts: Equatable, Sendable {
     package var asked = 0
     package var answered = 0
 
@@ -84,9 +84,9 @@ package struct AttackMeasurement: Equatable, Sendable {
     /// The gateways by name; empty if their metrics cannot be read.
     package var gateways: [String: GatewayChange] = [:]
     /// The requests of an honest HTTP client during the attack.
-    package var http = AnswerRate()
+    package var http = AnswerCounts()
     /// The requests to create a live after the attack, one in each partition of the directory.
-    package var partitions = AnswerRate()
+    package var partitions = AnswerCounts()
 
     package init() {}
 }

@@ -2,13 +2,13 @@
 
 /// How long an attack lasts: as planned, and longer while too little was measured for a verdict.
 package struct AttackPeriod: Sendable {
-    /// The longest extension; a gateway that answers nothing for so long fails the verdict in any case.
+    /// The longest extension; a gateway that answers no request for so long fails the verdict in any case.
     package static let maxExtension = Duration.seconds(20)
 
     private let planned: Duration
     private var end: Duration?
 
-    /// An attack that lasts `planned` at least.
+    /// The period of an attack that lasts at least `planned`.
     package init(_ planned: Duration) { self.planned = planned }
 
     /// Advances the time, and ends the attack if its planned time is over and it may end.

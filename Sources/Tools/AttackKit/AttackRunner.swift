@@ -116,7 +116,7 @@ package enum AttackRunner {
                 continuation.finish()
             }
         }
-        // An empty tally fails the verdict.
+        // If the swarm could not start, the tally stays empty, and an empty tally fails the verdict.
         var tally = AttackTally()
         for await result in tallies { tally = result }
         thread.stop()
@@ -124,8 +124,8 @@ package enum AttackRunner {
         return tally
     }
 
-    /// The prefix of all names of a run: the seed, cut to 32 bits so that it has at most seven digits, and the name of
-    /// the run.
+    /// The prefix of all names of a run: the seed, reduced to a number below 2^32 so that it has at most seven digits in
+    /// base 36, and the suffix of the run.
     private static func namePrefix(_ plan: AttackPlan, _ suffix: String) -> String {
         "at\(String(plan.seed % 0xFFFF_FFFF, radix: 36))-\(suffix)"
     }

@@ -21,7 +21,7 @@ package struct AttackVerdict: Equatable, Sendable {
         let limit = Self.p99Limit(baseline)
         require(honest.p99 <= limit, "p99 is \(Int(honest.p99)) ms, more than \(Int(limit)) ms.")
         require(honest.missing == 0, "\(honest.missing) acknowledged items are missing.")
-        require(honest.misplaced == 0, "\(honest.misplaced) items are repeated, reordered or misplaced.")
+        require(honest.disordered == 0, "\(honest.disordered) items are repeated, reordered or misplaced.")
         require(
             honest.published > 0 && Double(honest.admitted) >= Self.minAdmitted * Double(honest.published),
             "Only \(honest.admitted) of \(honest.published) honest messages were admitted.")
@@ -50,7 +50,7 @@ package struct AttackVerdict: Equatable, Sendable {
         let growth = gateway.maxBytes - before.residentBytes
         if growth <= limit { return [] }
         let mebibyte = Double(1 << 20)
-        return ["\(name) took \(Int(growth / mebibyte)) MiB more, beyond \(Int(limit / mebibyte)) MiB."]
+        return ["\(name) grew by \(Int(growth / mebibyte)) MiB, more than \(Int(limit / mebibyte)) MiB."]
     }
 
     /// The largest p99 that passes, in milliseconds: twice the baseline.
@@ -68,7 +68,7 @@ package struct AttackVerdict: Equatable, Sendable {
         Double(Self.baseBytes + connections * Self.bytesPerConnection)
     }
 
-    /// A p99 up to this always passes.
+    /// A p99 of at most this many milliseconds always passes.
     static let noiseMilliseconds = 50.0
     static let baseBytes = 64 << 20
     static let bytesPerConnection = 24 << 10

@@ -9,8 +9,8 @@ internal import ProtocolClient
 actor GatewayMonitor {
     private let target: AttackTarget
     private var changes: [String: GatewayChange] = [:]
-    private var http = AnswerRate()
-    /// The rounds of requests that every attack gets, however short it is.
+    private var http = AnswerCounts()
+    /// The number of rounds of requests that every attack gets, however short it is.
     static let minRounds = 5
     /// The pause before each of the first `minRounds` rounds.
     private static let firstPause = Duration.milliseconds(150)
@@ -31,23 +31,23 @@ actor GatewayMonitor {
 
     /// Reads the metrics and sends the requests in rounds until the task is cancelled; the first rounds follow faster.
     ///
-    /// - Parameter enoughRounds: called once after `minRounds` rounds, or earlier if the task is cancelled. Until then
-    ///   the attack must last, because the answers to one or two requests say more about the machine than the gateway.
-    func watch(enoughRounds: @Sendable () -> Void) async {
+    /// - Parameter onEnoughRounds: called once after `minRounds` rounds, or earlier if the task is cancelled. The attack
+    ///   must last until then: with only one or two requests, a slow machine looks like a gateway that does not answer.
+    func watch(onEnoughRounds: @Sendable () -> Void) async {
         var rounds = 0
         while (try? await Task.sleep(for: rounds < Self.minRounds ? Self.firstPause : Self.pause)) != nil {
             await self.update()
             await self.probeHTTP()
             rounds += 1
-            if rounds == Self.minRounds { enoughRounds() }
+            if rounds == Self.minRounds { onEnoughRounds() }
         }
-        if rounds < Self.minRounds { enoughRounds() }
+        if rounds < Self.minRounds { onEnoughRounds() }
     }
 
     /// Reads the metrics after the attack.
     ///
     /// - Returns: the changes by gateway, and how many HTTP requests were answered.
-    func end() async -> (changes: [String: GatewayChange], http: AnswerRate) {
+    func end() async -> (changes: [String: GatewayChange], http: AnswerCounts) {
         await self.update()
         return (self.changes, self.http)
     }

@@ -12,7 +12,7 @@ struct PartitionCheck {
     ///
     /// - Returns: how many partitions were tried, and in how many a live was created and ended in time.
     /// - Throws: `LoopError` when the system has no thread or descriptor left.
-    func run() async throws -> AnswerRate {
+    func run() async throws -> AnswerCounts {
         let hub = try ClientHub(name: "plaza-partition")
         defer { hub.stop() }
         var options = BareClientCore.Options(
@@ -35,12 +35,12 @@ struct PartitionCheck {
                     }
                 }
             }
-            var rate = AnswerRate()
+            var counts = AnswerCounts()
             for await hasSucceeded in group {
-                rate.asked += 1
-                rate.answered += hasSucceeded ? 1 : 0
+                counts.asked += 1
+                counts.answered += hasSucceeded ? 1 : 0
             }
-            return rate
+            return counts
         }
     }
 

@@ -25,6 +25,7 @@ enum BarrageBench {
             let (rate, itemsPerInput) = try self.measure(load)
             report.values.append(("\(load.name)_per_second", rate))
             report.values.append(("\(load.name)_nanoseconds", 1e9 / rate))
+            // The keys of earlier reports must stay: `items_share` is the number of feed items per input.
             report.values.append(("\(load.name)_items_share", itemsPerInput))
             if load.isMessages, rate < self.minimumRate { report.reachesTarget = false }
         }

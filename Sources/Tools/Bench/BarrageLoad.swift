@@ -21,7 +21,7 @@ struct BarrageLoad {
     /// Makes the command that a caller sends as the input with this index.
     var command: (_ caller: Caller, _ index: Int) -> BarrageCommand
 
-    /// All loads; `tip` and `control` publish an item of the feed class with this name.
+    /// All loads; those named `tip` and `control` each publish items of the feed class of that name.
     static var all: [BarrageLoad] {
         [
             BarrageLoad(name: "spread", isMessages: true, command: Self.text),

@@ -80,7 +80,7 @@ private struct CoHostBenchRun {
     private var rows = Journal<ConnectionKey, ConnectionRow>()
     private var effects: [Effect] = []
     private var offset: Int64 = 0
-    /// The offset of the first pair's battle request, from which the ids of the battles follow.
+    /// The offset of the first pair's battle request; the id of a battle contains the offset of its request.
     private var firstBattleOffset: Int64 = 0
 
     /// Runs all steps of all repetitions and returns the CPU seconds of each step, summed over the repetitions.

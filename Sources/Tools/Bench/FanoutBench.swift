@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import WebSocket
 
-/// Measures the CPU time of deliveries to many viewers of one live on the thread of a shard (an event loop of a
-/// gateway), compared with a plain `send()` loop.
+/// Measures the CPU time that a shard (an event loop of a gateway with its thread) takes to deliver messages to many
+/// viewers of one live, and compares it with that of a plain `send()` loop.
 ///
 /// Rounds of the shard and rounds of the plain loop alternate, so that other load on the machine affects both. The
 /// shard encodes each message once, as the gateway does. The plain loop sends the same bytes, encoded in advance. The
@@ -137,10 +137,10 @@ private final class PlainSockets {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let listener = self.listener
         let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
                 // The queue of 4,096 holds all viewers, which connect before `accept` is called.
-                unsafe bind(listener, name, length) == 0 && listen(listener, 4_096) == 0
-                    && getsockname(listener, name, &length) == 0
+                unsafe bind(listener, generic, length) == 0 && listen(listener, 4_096) == 0
+                    && getsockname(listener, generic, &length) == 0
             }
         }
         if !isListening { throw BenchFailure(description: "cannot listen") }

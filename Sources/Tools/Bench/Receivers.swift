@@ -35,15 +35,16 @@ enum Receivers {
         raiseDescriptorLimit()
         let numbers = arguments.compactMap { UInt16($0) }
         guard numbers.count == 3, let loop = try? EventLoop() else { return }
-        let receiver = Receiver(loop: loop, count: Int(numbers[0]), plainPort: numbers[1], webSocketPort: numbers[2])
-        receiver.connectMore()
+        let connections = ReceiverConnections(
+            loop: loop, count: Int(numbers[0]), plainPort: numbers[1], webSocketPort: numbers[2])
+        connections.connectMore()
         loop.run()
-        print(receiver.byteCount)
+        print(connections.byteCount)
     }
 }
 
 /// All connections of the receiving process.
-private final class Receiver: TCPStreamDelegate {
+private final class ReceiverConnections: TCPStreamDelegate {
     /// The request of a WebSocket handshake, with the sample key of RFC 6455.
     private static let request = SharedBytes(
         "GET / HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -71,6 +72,7 @@ private final class Receiver: TCPStreamDelegate {
         if plainPort > 0 { self.unconnected += Array(repeating: (port: plainPort, isWebSocket: false), count: count) }
     }
 
+    /// Begins connections, until `maximumPending` are being set up or none is left to begin.
     func connectMore() {
         while self.pending < Self.maximumPending, let (port, isWebSocket) = self.unconnected.popLast() {
             guard let stream = try? TCPStream.connect(loop: self.loop, host: "127.0.0.1", port: port, delegate: self)
@@ -93,9 +95,9 @@ private final class Receiver: TCPStreamDelegate {
 
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         self.byteCount += bytes.count
-        // While connections are being set up, these bytes are a handshake response, because the server sends nothing
-        // else.
-        if self.pending > 0, self.established > 0 {
+        // While connections are being set up, the servers send only handshake responses. So these bytes complete a
+        // handshake.
+        if self.pending > 0 {
             self.pending -= 1
             self.connectMore()
         }

@@ -33,14 +33,14 @@ import Testing
             gateways: [], http: [.init(host: "127.0.0.1", port: 1)], processes: [], partitions: nil, app: "demo"
         ) { user, _ in user }
         let monitor = GatewayMonitor(target)
-        // Ends when the monitor has sent enough requests.
+        // The stream ends when the monitor has sent enough requests.
         let (enoughRounds, continuation) = AsyncStream.makeStream(of: Void.self)
         let watching = Task { await monitor.watch { continuation.finish() } }
         for await _ in enoughRounds {}
-        let (_, rate) = await monitor.end()
+        let (_, http) = await monitor.end()
         watching.cancel()
         await watching.value
-        #expect(rate.asked >= GatewayMonitor.minRounds && rate.answered == 0)
+        #expect(http.asked >= GatewayMonitor.minRounds && http.answered == 0)
         #expect(GatewayMonitor.minRounds == 5)
     }
 }

@@ -53,7 +53,7 @@ import Testing
 
     @Test func `each attack opens at least one connection and at most as many as the limit`() {
         for attack in AttackCatalog.all {
-            for limit in [1, 7, 20_000] { #expect((1...limit).contains(attack.connections(limit: limit))) }
+            for limit in [1, 7, 20_000] { #expect((1...limit).contains(attack.connectionCount(limit: limit))) }
         }
     }
 
@@ -67,7 +67,7 @@ import Testing
         ]
         let otherAttacks = AttackCatalog.all.map(\.name).filter { !attacksOverHTTP.contains($0) }
         #expect(plan.runnable.map(\.name) == otherAttacks)
-        // Each of the attacks over HTTP exists.
+        // Each name in `attacksOverHTTP` is in the catalog.
         #expect(AttackCatalog.all.count == otherAttacks.count + attacksOverHTTP.count)
     }
 

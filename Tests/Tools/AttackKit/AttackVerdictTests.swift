@@ -20,8 +20,8 @@ import Testing
         measured.tally.maxOpen = 1_000
         let reading = GatewayReading(startTime: 100, residentBytes: 1e8)
         measured.gateways["gateway-1"] = GatewayChange(before: reading, after: reading, maxBytes: 1.1e8)
-        measured.http = AnswerRate(asked: 10, answered: 10)
-        measured.partitions = AnswerRate(asked: 2, answered: 2)
+        measured.http = AnswerCounts(asked: 10, answered: 10)
+        measured.partitions = AnswerCounts(asked: 2, answered: 2)
         return measured
     }()
 
@@ -37,7 +37,7 @@ import Testing
         #expect(Self.failures { $0.honest.p99 = 80 } == [], "twice the baseline is allowed")
         #expect(Self.failures { $0.honest.admitted = 90 } == [], "90 % of the messages suffice")
         #expect(Self.failures { $0.http.answered = 5 } == [], "half of the HTTP requests suffice")
-        #expect(Self.failures { $0.http = AnswerRate() } == [], "without an HTTP address, no HTTP request is required")
+        #expect(Self.failures { $0.http = AnswerCounts() } == [], "without an HTTP address, none need be answered")
         #expect(Self.failures { $0.gateways = [:] } == [], "without metrics, no gateway is checked")
     }
 
@@ -47,7 +47,7 @@ import Testing
             ("sent nothing", { $0.tally.writes = 0 }),
             ("p99 is 81 ms", { $0.honest.p99 = 81 }),
             ("1 acknowledged items", { $0.honest.missing = 1 }),
-            ("1 items are repeated", { $0.honest.misplaced = 1 }),
+            ("1 items are repeated", { $0.honest.disordered = 1 }),
             ("Only 89 of 100 honest messages", { $0.honest.admitted = 89 }),
             ("Only 0 of 0 honest messages", { ($0.honest.published, $0.honest.admitted) = (0, 0) }),
             ("lost their connections 1 times", { $0.honest.reconnects = 1 }),
@@ -57,10 +57,10 @@ import Testing
             ("was started again", { $0.gateways["gateway-1"]?.after?.startTime = 101 }),
             // A gateway may grow by 64 MiB, and by 24 KiB for each of the 1000 connections: by 91,684,864 bytes, which
             // are 87.4 MiB.
-            ("beyond 87 MiB", { $0.gateways["gateway-1"]?.maxBytes = 1e8 + 92_000_000 }),
+            ("more than 87 MiB", { $0.gateways["gateway-1"]?.maxBytes = 1e8 + 92_000_000 }),
             ("Only 4 of 10 honest HTTP", { $0.http.answered = 4 }),
             ("Only 1 of 2 partitions", { $0.partitions.answered = 1 }),
-            ("Only 0 of 0 partitions", { $0.partitions = AnswerRate() }),
+            ("Only 0 of 0 partitions", { $0.partitions = AnswerCounts() }),
         ]
         for (words, change) in changes {
             let failures = Self.failures(change)
@@ -78,7 +78,7 @@ import Testing
         }
         // The limit is 407.4 MiB: 64 MiB, 24 KiB for each of the 1000 connections (23.4 MiB), and 320 MiB.
         #expect(failuresAfterGrowth(407) == [])
-        #expect(failuresAfterGrowth(408).first?.contains("beyond 407 MiB") == true)
+        #expect(failuresAfterGrowth(408).first?.contains("more than 407 MiB") == true)
     }
 
     @Test func `a p99 of at most 50 ms passes whatever the baseline is`() {
@@ -112,8 +112,8 @@ import Testing
         #expect(!report.isPassed)
         for words in [
             "refused: 7 × tooFrequent, 2 × close 4104", "FAILED: 3 acknowledged items are missing.", "FAILED: record",
-            // In this order: the gateway's memory in MiB, before the attack and at its maximum; the answered HTTP
-            // requests of all that were sent.
+            // `95 → 104` is the gateway's memory in MiB, before the attack and at its maximum. `10/10` means that all 10
+            // HTTP requests were answered.
             "numbers-http did not run", "95 → 104", "10/10",
         ] {
             #expect(report.table.contains(words), "\(words) in \(report.table)")

@@ -8,7 +8,7 @@ package struct PingFlood: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(50)
 
-    package func connections(limit: Int) -> Int { min(limit, 20) }
+    package func connectionCount(limit: Int) -> Int { min(limit, 20) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let token = setting.index % 2 == 0 ? setting.makeToken("\(setting.namePrefix)-\(setting.index)") : nil
@@ -24,7 +24,7 @@ package struct JoinFlood: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(20)
 
-    package func connections(limit: Int) -> Int { 1 }
+    package func connectionCount(limit: Int) -> Int { 1 }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         // The client joins no live at first, because the frames of each turn contain a join.
@@ -42,7 +42,7 @@ package struct MessageFlood: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(20)
 
-    package func connections(limit: Int) -> Int { 1 }
+    package func connectionCount(limit: Int) -> Int { 1 }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let live = setting.honestLives.first?.text ?? "none"
@@ -53,15 +53,16 @@ package struct MessageFlood: Attack {
     }
 }
 
-/// Logins with valid and with forged tokens: each connection logs in when it opens, and, once a login has
-/// succeeded, again in each turn.
+/// Logins with valid and with forged tokens.
+///
+/// Each connection logs in when it opens. After a successful login, it logs in again in each turn.
 package struct LoginFlood: Attack {
     package let name = "login-flood"
     package let summary = "logins on new connections and on open ones; half of the tokens are forged"
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(100)
 
-    package func connections(limit: Int) -> Int { min(limit, 1_000) }
+    package func connectionCount(limit: Int) -> Int { min(limit, 1_000) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let validToken = setting.makeToken("\(setting.namePrefix)-user")

@@ -9,7 +9,7 @@ package struct HalfFrameAttack: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = nil
 
-    package func connections(limit: Int) -> Int { limit }
+    package func connectionCount(limit: Int) -> Int { limit }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient { SingleShot(.raw(Self.halfFrame)) }
 

@@ -11,7 +11,7 @@ package struct NumberAttack: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(60)
 
-    package func connections(limit: Int) -> Int { min(limit, 10) }
+    package func connectionCount(limit: Int) -> Int { min(limit, 10) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         NumberClient(
@@ -23,7 +23,7 @@ package struct NumberAttack: Attack {
 /// Numbers with which unchecked arithmetic overflows, and some that are not integers in the usual form.
 enum HostileNumbers {
     static let all = [
-        // Integers in forms of which Foundation's decoder makes no integer, but ends the process.
+        // On each of the first two, Foundation's decoder ends the process instead of making an integer.
         "0." + Self.zeros + "9007199254740994e216", "9007199254740994" + Self.zeros + "e-200", "9223372036854775807",
         "9223372036854775806", "-9223372036854775808", "-1", "4294967296", "2147483647",
         "18446744073709551615", "1e308", "0.5", "-0",
@@ -37,7 +37,7 @@ private struct NumberClient: AttackClient {
     let live: String
     private var writer = CallWriter()
     private var turns = 0
-    /// The last list's cursor without its rank, up to and with the dot; before the first list, one of the same form.
+    /// The cursor of the last list, up to the dot before its rank; before the first list, an invented one.
     private var cursorBeforeRank = ListCursor(gateway: "gateway-1", snapshot: 1, rank: 0).textBeforeRank
 
     init(token: String, live: String) {

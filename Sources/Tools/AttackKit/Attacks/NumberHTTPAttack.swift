@@ -9,7 +9,7 @@ package struct NumberHTTPAttack: Attack {
     package let turnInterval: Duration? = nil
 
     /// At most 300 connections: about six for each combination of a number with a request.
-    package func connections(limit: Int) -> Int { min(limit, 300) }
+    package func connectionCount(limit: Int) -> Int { min(limit, 300) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         // The replacement of a closed connection uses the next number.

@@ -11,8 +11,9 @@ package struct OversizedRowAttack: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(100)
 
-    /// One connection for each partition; the target's own number of partitions is not known here.
-    package func connections(limit: Int) -> Int { min(limit, AttackTarget.assumedPartitions) }
+    /// One connection for each partition; the target's own number of partitions is not known here, so the default is
+    /// assumed.
+    package func connectionCount(limit: Int) -> Int { min(limit, AttackTarget.assumedPartitions) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let name = "\(setting.namePrefix)-\(setting.index)-\(setting.attempt)"
@@ -69,8 +70,8 @@ private struct OversizedRowClient: AttackClient {
 
     /// Bans further users permanently.
     ///
-    /// The gateway admits only some of these calls, because it limits how many users a user bans in a second. It stores
-    /// nothing for the rejected calls, so one call per turn makes all the bans that the gateway allows.
+    /// The gateway limits how many users one user may ban in a second, so it rejects some of these calls. One call in
+    /// each turn makes all the bans that the gateway allows.
     private mutating func banUsers() -> AttackAction {
         let users = (0..<SanctionLimits.usersPerCall).map { index in
             let number = "\(self.turns * SanctionLimits.usersPerCall + index)"
@@ -91,8 +92,8 @@ private struct OversizedRowClient: AttackClient {
 
     /// The JSON, without quotation marks, of a text of `bytes` bytes that begins with `start`.
     ///
-    /// The text consists of quotation marks, which have two bytes in JSON. A service need not accept more JSON bytes
-    /// than that for one byte of a text.
+    /// The text consists of quotation marks, each of which has two bytes in JSON. A text with more than twice its
+    /// maximum length in JSON would be rejected (`TextRule.isBounded`).
     private static func longText(_ start: String, bytes: Int) -> String {
         start + String(repeating: #"\""#, count: bytes - start.utf8.count)
     }

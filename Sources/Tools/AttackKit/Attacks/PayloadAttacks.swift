@@ -67,8 +67,8 @@ package struct PayloadAttack: Attack {
     /// A number that costs little to convert; a large one; integers that a `Double` cannot represent, the second one
     /// with a fraction; and one with a long fraction.
     ///
-    /// The connections send them in turn. A quarter of the connections over HTTP has no token; because these are five,
-    /// each number is sent with a token, too.
+    /// The connections send them in turn. Over HTTP every fourth connection has no token. Because there are five
+    /// numbers, and not four, each of them is sent with and without a token.
     static let numbers = [
         "1e5", "1e99", "9007199254740993", "-9007199254740993.5", "0.3333333333333333333333333333333333333333",
     ]
@@ -85,7 +85,7 @@ package struct PayloadAttack: Attack {
         ]
     }
 
-    /// Combining marks in the order that takes the longest to sort, which a comparison of two texts does.
+    /// Combining marks in the order that takes longest to sort; a comparison of two texts sorts them.
     ///
     /// - Parameter count: how many times each of two marks stands in the text. The mark of the higher combining class
     ///   comes first, so that sorting must move all of them.
@@ -94,12 +94,13 @@ package struct PayloadAttack: Attack {
         String(repeating: "\u{301}", count: count) + String(repeating: "\u{334}", count: count)
     }
 
-    package func connections(limit: Int) -> Int { min(limit, self.channel == .http ? 100 : 10) }
+    package func connectionCount(limit: Int) -> Int { min(limit, self.channel == .http ? 100 : 10) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         // The connections share 20 users.
         let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 20)")
-        // Seven forms of `marks-http`, so that each of them is sent with and without a token.
+        // `marks-http` has seven forms, and every fourth connection has no token. So each form is sent with and without
+        // a token.
         let form = setting.index % (self.params.count + self.requestLines.count)
         if form >= self.params.count {
             let head = HTTPRequestText.head(
@@ -108,7 +109,7 @@ package struct PayloadAttack: Attack {
         }
         let params = self.params[form]
         if self.channel == .http {
-            // A quarter of the requests has no token. A gateway must reject these before it reads their bodies.
+            // A gateway must reject a request without a token before it reads the body.
             let call = HTTPRequestText.call(
                 "live.get", body: params, token: setting.index % 4 == 0 ? nil : token)
             return SingleShot(.raw(call))

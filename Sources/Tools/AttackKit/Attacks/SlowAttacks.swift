@@ -29,7 +29,7 @@ package struct SlowAttack: Attack {
         }
     }
 
-    package func connections(limit: Int) -> Int { limit }
+    package func connectionCount(limit: Int) -> Int { limit }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         switch self.part {

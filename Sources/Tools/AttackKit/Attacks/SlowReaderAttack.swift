@@ -3,9 +3,10 @@ internal import PlazaModel
 
 /// Many viewers that ask for large answers and never read any.
 ///
-/// One more connection owns a live with the largest metadata, which all viewers ask for. The viewers also join a live
-/// of honest clients, so that its feed waits for them too. The connection between gateway and attacker behaves like a
-/// slow client's: the system buffers little, and the gateway must keep what the system does not take.
+/// The connection with the index 0 owns a live with nearly as much metadata as a live may have, and all viewers ask for
+/// this metadata. The viewers also join a live of honest clients, so that its feed waits for them too. The connection
+/// between gateway and attacker behaves like a slow client's: the system buffers little, and the gateway must keep what
+/// the system does not take.
 package struct SlowReaderAttack: Attack {
     package let name = "slow-reader"
     package let summary = "many viewers that ask for 16 KB four times a second and read nothing"
@@ -16,7 +17,7 @@ package struct SlowReaderAttack: Attack {
     /// overhead.
     package let allowedBytes = 320 << 20
 
-    package func connections(limit: Int) -> Int { min(limit, 2_000) }
+    package func connectionCount(limit: Int) -> Int { min(limit, 2_000) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let token = setting.makeToken("\(setting.namePrefix)-\(setting.index)")
@@ -26,7 +27,7 @@ package struct SlowReaderAttack: Attack {
     }
 }
 
-/// Creates a live with as much metadata as a live may have, and reads all answers.
+/// Creates a live with nearly as much metadata as a live may have, and reads all answers.
 private struct LargeLiveOwner: AttackClient {
     let token: String
     let live: String

@@ -66,11 +66,11 @@ final class AttackConnection: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         for answer in self.reader.read(&bytes) {
             switch answer {
-            // An attack that writes the handshake itself may send at any time: its client is open already.
+            // 101 completes a handshake. An attack that writes the handshake itself needs no answer to send.
             case .status(101): if self.handshake != nil { self.open() }
-            case .status(let status): self.end("HTTP \(status)")
-            case .close(let code): self.end("close \(code)")
-            case .malformed: self.end("malformed")
+            case .status(let status): self.abort("HTTP \(status)")
+            case .close(let code): self.abort("close \(code)")
+            case .malformed: self.abort("malformed")
             case .text(let text): self.receive(text)
             }
         }
@@ -91,8 +91,8 @@ final class AttackConnection: TCPStreamDelegate {
         self.send(self.client.opened())
     }
 
-    /// Counts the reason that the gateway gave, and aborts the connection.
-    private func end(_ reason: String) {
+    /// Counts the reason for which the gateway ends the connection, and aborts the connection.
+    private func abort(_ reason: String) {
         if !self.isEndCounted { self.swarm.tally.count(reason) }
         self.isEndCounted = true
         self.isOpen = false

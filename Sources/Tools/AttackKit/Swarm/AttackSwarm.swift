@@ -8,9 +8,9 @@ internal import WebSocket
 
 /// All connections of one attack, which share one event loop.
 ///
-/// The swarm opens connections at an even rate, so that all could be open after the first half of the attack. At the
-/// same rate it replaces the connections that the gateway closes. It lets each client take its turns at the attack's
-/// interval. Therefore the rate of the whole attack is limited.
+/// The swarm starts connections at an even rate, so that all could be open after the first half of the attack. At the
+/// same rate it replaces the connections that the gateway closes. Each client takes a turn at the attack's interval.
+/// Both limit the rate of the whole attack.
 final class AttackSwarm {
     /// The counts of the attack so far.
     var tally = AttackTally()
@@ -36,8 +36,8 @@ final class AttackSwarm {
     private var nextTurnAt: MonotonicTime
     /// When the attack began.
     private let beganAt: MonotonicTime
-    /// How many connections were opened so far, replacements included.
-    private var openedCount = 0
+    /// How many connections were started so far, replacements included.
+    private var startedCount = 0
     private var isCleaningUp = false
     private var random: SeededRandom
     private var timer: LoopTimer?
@@ -55,7 +55,7 @@ final class AttackSwarm {
         self.period = AttackPeriod(plan.duration)
         self.mayEnd = mayEnd
         self.onFinish = onFinish
-        let count = attack.connections(limit: plan.maxConnections)
+        let count = attack.connectionCount(limit: plan.maxConnections)
         self.attempts = Array(repeating: 0, count: count)
         self.unconnectedIndexes = Array((0..<count).reversed())
         self.beganAt = MonotonicClock.now
@@ -77,7 +77,7 @@ final class AttackSwarm {
         self.unconnectedIndexes.insert(connection.index, at: 0)
     }
 
-    /// Opens the connections that are due, and lets the clients take their turns; after the attack's period, lets the
+    /// Starts the connections that are due, and lets the clients take their turns; after the attack's period, lets the
     /// clients clean up, and then finishes.
     private func advance() {
         let now = MonotonicClock.now
@@ -88,27 +88,27 @@ final class AttackSwarm {
             self.isCleaningUp = true
             return
         }
-        self.openConnections(after: elapsed)
+        self.startDueConnections(after: elapsed)
         if let interval = self.attack.turnInterval, now >= self.nextTurnAt {
             self.nextTurnAt = now + Milliseconds(interval)
             for connection in self.connections.values { connection.takeTurn() }
         }
     }
 
-    /// Opens the connections that are due after `elapsed`.
+    /// Starts the connections that are due after `elapsed`.
     ///
     /// All connections are due after half of the attack's duration; the second half allows as many replacements.
-    private func openConnections(after elapsed: Duration) {
+    private func startDueConnections(after elapsed: Duration) {
         let dueShare = 2 * (elapsed / self.plan.duration)
         let dueCount = Int(dueShare * Double(self.attempts.count)) + 1
-        while self.openedCount < dueCount, let index = self.unconnectedIndexes.popLast() {
-            self.openedCount += 1
-            self.open(index)
+        while self.startedCount < dueCount, let index = self.unconnectedIndexes.popLast() {
+            self.startedCount += 1
+            self.startConnection(index)
         }
         self.tally.maxOpen = max(self.tally.maxOpen, self.connections.count)
     }
 
-    private func open(_ index: Int) {
+    private func startConnection(_ index: Int) {
         let address = self.addresses[index % self.addresses.count]
         let random = SeededRandom(seed: self.random.next())
         let client = self.attack.makeClient(
