@@ -8,17 +8,18 @@ package import Tokens
 package enum AppsFile {
     /// The name of the app that each local cluster has.
     package static let demoApp = "demo"
-    /// The demo app's feed budget in a new file, in messages a second.
+    /// The default feed budget of a new app, in messages a second.
     package static let defaultFeedBudget = 40
 
     /// Creates the file if it is missing, sets the demo app's feed budget and webhooks if they are given, and adds
     /// missing apps.
     ///
-    /// Each app gets a random key. Apps that the file has already keep their keys.
+    /// Each new app gets a random key. Apps that the file has already keep their keys.
     ///
     /// - Parameters:
     ///   - path: the path of the file.
-    ///   - feedBudget: the demo app's feed budget in messages a second; nil to leave it as it is.
+    ///   - feedBudget: the feed budget of the demo app and of each new app, in messages a second; nil to leave the demo
+    ///     app's as it is, and to give each new app the default.
     ///   - hooks: the demo app's webhooks; nil to leave them as they are.
     ///   - additionalApps: the names of the apps that the file must have besides the demo app.
     /// - Throws: `ClusterError.file` when an existing file is invalid.
@@ -35,7 +36,7 @@ package enum AppsFile {
             }
             return try self.write(["apps": apps], to: path)
         }
-        // Reading the keys validates the whole file.
+        // `keyring` validates the whole file; its result is not needed here.
         try self.keyring(in: .file(path))
         guard feedBudget != nil || hooks != nil || !additionalApps.isEmpty else { return }
         guard var file = (try? JSONSerialization.jsonObject(with: existing)) as? [String: Any],

@@ -117,7 +117,9 @@ enum SecretVariables {
         return environment.filter { !removedVariables.contains($0.key) }
     }
 
-    /// The environment without the secrets of services, for the demo, which connects only to gateways.
+    /// The environment for the demo: without the secrets with which services reach Kafka, Redis and each other.
+    ///
+    /// The demo connects only to gateways. It needs the apps' keys, to sign its users' tokens.
     static func forClients(_ environment: [String: String]) -> [String: String] {
         environment.filter { !Self.kafka.union(Self.redis).union(Self.gateway).contains($0.key) }
     }

@@ -2,7 +2,7 @@
 
 /// Why an operation of a cluster failed; the text contains a remedy.
 package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Another `plaza up` holds the run directory.
+    /// Another cluster runs in the run directory.
     case alreadyRunning(runDirectory: String, pid: Int32?)
     /// Nothing runs in the run directory.
     case notRunning(runDirectory: String)

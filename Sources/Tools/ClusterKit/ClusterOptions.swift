@@ -48,7 +48,8 @@ package struct ClusterOptions: Sendable {
     ///
     /// `LocalCluster.restart(_:)` starts a process again in either case.
     package var restartsExitedProcesses = true
-    /// The demo app's feed budget in messages a second; nil: the budget in the apps file (40 in a new file).
+    /// The feed budget of the demo app and of apps that are added to the apps file, in messages a second; nil to leave
+    /// the demo app's as it is (`AppsFile.prepare`).
     package var feedBudget: Int?
     /// The demo app's webhooks; nil: those in the apps file, of which a new file has none.
     package var hooks: AppHooks?

@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// Redis, the brokers and the demo are planned once; `servicePlan` plans one instance of a service.
 struct ClusterPlans: Sendable {
-    /// How much higher the ports of each further gateway are than those of the gateway before.
+    /// The difference between the ports of a gateway and those of the gateway before.
     private static let gatewayPortStep = 10
 
     let redis: ProcessPlan
@@ -33,7 +33,7 @@ struct ClusterPlans: Sendable {
         self.apps = apps
         self.programs = try ProgramFinder(directory: options.binaryDirectory)
         self.environment = Self.environment(options)
-        self.sessionKeyArguments = try SessionKeyFile.arguments(
+        self.sessionKeyArguments = try SessionKeyFile.prepareArguments(
             at: directory.sessionKeyFile, environment: self.environment,
             extraArguments: options.extraArguments[.gateway] ?? [])
         // Redis, the broker and their tools need no secret.

@@ -38,7 +38,7 @@ extension ClusterState.Process {
     /// Probes the process at one of its ports: the ops port, or else the port of Redis or Kafka.
     ///
     /// - Returns: whether the process is ready; and the body of its `/readyz` response, which names each problem. The
-    ///   body is nil if it is empty, or if the process has no ops port or did not answer.
+    ///   body is nil if it is empty, or if the process has no ops port or did not respond.
     fileprivate func checkReadiness() async -> (isReady: Bool, text: String?) {
         guard self.pid != nil else { return (false, nil) }
         if let opsPort { return await Self.checkReadiness(opsPort: opsPort) }
@@ -56,23 +56,23 @@ extension ClusterState.Process {
     }
 
     private static func checkReadiness(opsPort: Int) async -> (isReady: Bool, text: String?) {
-        var answer = await runOnDedicatedThread("cluster-ask") { HealthProbe.readiness(port: opsPort) }
-        let isReady = answer?.status == 200
-        // A process that answers late is not ready, but its answer may name the problem, so it is asked again with a
+        var response = await runOnDedicatedThread("cluster-ask") { HealthProbe.readiness(port: opsPort) }
+        let isReady = response?.status == 200
+        // A process that responds late is not ready. Its response may name the problem, so it is asked again with a
         // longer timeout.
-        if answer == nil {
-            answer = await HealthProbe.httpAnswer(host: "127.0.0.1", port: opsPort, path: "/readyz")
+        if response == nil {
+            response = await HealthProbe.httpResponse(host: "127.0.0.1", port: opsPort, path: "/readyz")
         }
-        let text = answer?.body.trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = response?.body.trimmingCharacters(in: .whitespacesAndNewlines)
         return (isReady, text.flatMap { $0.isEmpty ? nil : $0 })
     }
 }
 
 extension HealthProbe {
     /// Calls `http(host:port:path:timeout:bearerToken:)` on a dedicated thread, with a timeout of 2 s.
-    package static func httpAnswer(
+    package static func httpResponse(
         host: String, port: Int, path: String, bearerToken: String? = nil
-    ) async -> Answer? {
+    ) async -> Response? {
         await runOnDedicatedThread("cluster-ask") {
             self.http(host: host, port: port, path: path, timeout: .seconds(2), bearerToken: bearerToken)
         }

@@ -73,11 +73,12 @@ package struct DeadLetterBox {
 
     /// Writes an input to its original inbox again; the letter remains in the topic.
     ///
-    /// - Throws: `unsupported` for a row, or for an input whose letter lacks a part; otherwise the broker's error.
+    /// - Throws: `unsupported` for a row, or for an input that was too large to be kept whole in its letter; otherwise
+    ///   the broker's error.
     package func resubmit(_ letter: Letter) throws(KafkaError) {
         guard letter.origin.topic.hasSuffix(".inbox") else {
             throw KafkaError(
-                .unsupported, "\(letter.id) is a row of \(letter.origin.topic); only inputs can be submitted.")
+                .unsupported, "\(letter.id) is a row of \(letter.origin.topic); only inputs can be resubmitted.")
         }
         guard letter.origin.omittedBytes == nil else {
             throw KafkaError(.unsupported, "\(letter.id) was too large to be kept.")

@@ -6,20 +6,20 @@ package import KafkaClient
 /// Short requests that test whether a server is reachable and ready; each uses its own TCP connection.
 package enum HealthProbe {
     /// The response of an HTTP server.
-    package struct Answer: Sendable, Equatable {
+    package struct Response: Sendable, Equatable {
         /// The status, such as 200.
         package let status: Int
         /// The whole body.
         package let body: String
     }
 
-    /// Sends a GET request; returns nil when the server cannot be reached, exceeds the timeout, or does not respond
-    /// with HTTP, and when its response is incomplete or has more than `maxResponseBytes`.
+    /// Sends a GET request, with `bearerToken` in its header `Authorization`.
     ///
-    /// The request carries `bearerToken` in its header `Authorization`.
+    /// - Returns: the response; nil when the server cannot be reached, exceeds the timeout, or does not respond with
+    ///   HTTP, and when its response is incomplete or has more than `maxResponseBytes`.
     package static func http(
         host: String, port: Int, path: String, timeout: Duration = .seconds(1), bearerToken: String? = nil
-    ) -> Answer? {
+    ) -> Response? {
         let authorization = bearerToken.map { "Authorization: Bearer \($0)\r\n" } ?? ""
         let request =
             "GET \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\n\(authorization)Connection: close\r\n\r\n"
@@ -28,8 +28,8 @@ package enum HealthProbe {
         return bytes.flatMap { self.parse(response: $0) }
     }
 
-    /// The answer in the bytes of a response; nil if they are not HTTP or if the body is shorter than its length.
-    package static func parse(response bytes: [UInt8]) -> Answer? {
+    /// Parses a response; nil if it is not HTTP, or if its body is shorter than `Content-Length` says.
+    package static func parse(response bytes: [UInt8]) -> Response? {
         let text = String(decoding: bytes, as: UTF8.self)
         // The words of the status line. Swift reads a carriage return with a line feed as one character.
         let words = text.prefix { $0 != "\r\n" && $0 != "\n" }.split(separator: " ")
@@ -38,7 +38,7 @@ package enum HealthProbe {
         let body = text[headEnd.upperBound...]
         // An incomplete body is not returned, because it may end in the middle of a number.
         if let length = self.contentLength(of: text[..<headEnd.lowerBound]), body.utf8.count < length { return nil }
-        return Answer(status: status, body: String(body))
+        return Response(status: status, body: String(body))
     }
 
     /// The value of the header `Content-Length`; nil if there is none.
@@ -56,10 +56,10 @@ package enum HealthProbe {
     /// A page of metrics has some 100 KB at most, because a metric has at most 200 samples.
     private static let maxResponseBytes = 4 << 20
 
-    /// The metrics of a process on this machine, by its port for operators; nil when it does not answer with 200.
+    /// The metrics of a process on this machine, by its ops port; nil when it does not respond with 200.
     package static func metrics(port: Int) -> String? {
-        let answer = self.http(host: "127.0.0.1", port: port, path: "/metrics", timeout: .seconds(2))
-        return answer.flatMap { $0.status == 200 ? $0.body : nil }
+        let response = self.http(host: "127.0.0.1", port: port, path: "/metrics", timeout: .seconds(2))
+        return response.flatMap { $0.status == 200 ? $0.body : nil }
     }
 
     /// Whether Redis answers a PING.
@@ -74,7 +74,7 @@ package enum HealthProbe {
         self.redisAnswers("+OK\r\n", to: "FLUSHALL", host: "127.0.0.1", port: port, .seconds(5))
     }
 
-    /// Whether the response of Redis to `command` is exactly `answer`.
+    /// Whether Redis answers exactly `answer` to `command`.
     private static func redisAnswers(
         _ answer: String, to command: String, host: String, port: Int, _ timeout: Duration
     ) -> Bool {
@@ -135,7 +135,7 @@ package enum HealthProbe {
     }
 
     /// The response of `GET /readyz` at a port of this machine; nil if there is none within 500 ms.
-    static func readiness(port: Int) -> Answer? {
+    static func readiness(port: Int) -> Response? {
         self.http(host: "127.0.0.1", port: port, path: "/readyz", timeout: .milliseconds(500))
     }
 

@@ -61,7 +61,7 @@ extension LocalCluster {
         try await self.restart(name)
     }
 
-    /// Whether a process runs, and has loaded a library, such as that of a wrong clock.
+    /// Whether a process runs, and has loaded a library, such as libfaketime.
     package func hasLoaded(_ library: String, in name: String) -> Bool {
         self.table.current[name]?.pid.map { Self.hasLoaded(library, in: $0) } ?? false
     }

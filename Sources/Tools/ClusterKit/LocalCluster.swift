@@ -63,7 +63,7 @@ package final class LocalCluster: Sendable {
     ) async throws(ClusterError) {
         try await runOnDedicatedThread("cluster-wait") { () -> Result<Void, ClusterError> in
             if resetReadiness { self.table.update { Self.resetReadiness(in: &$0) } }
-            return self.awaitReady(within: limit)
+            return self.blockUntilReady(within: limit)
         }.get()
     }
 
@@ -235,7 +235,7 @@ package final class LocalCluster: Sendable {
             try HealthProbe.waitForKafka(bootstrap: address, security: self.options.kafkaSecurity)
         }
         if let addresses = plans.knownKafkaAddresses { self.table.update { $0.kafka = addresses } }
-        try self.awaitReady(within: .seconds(60)).get()
+        try self.blockUntilReady(within: .seconds(60)).get()
 
         for kind in ServiceKind.allCases {
             for _ in 0..<self.options.instances(of: kind) { try self.add(kind) }
@@ -269,10 +269,10 @@ package final class LocalCluster: Sendable {
             .start()
     }
 
-    /// Waits until every process that should run is ready.
+    /// Waits until every process that should run is ready; blocks the thread.
     ///
     /// Fails at once when a process has ended `maxUnreadyEnds` times without having been ready.
-    private func awaitReady(within limit: Duration) -> Result<Void, ClusterError> {
+    private func blockUntilReady(within limit: Duration) -> Result<Void, ClusterError> {
         let outcome = self.table.wait(timeout: limit) { table -> Result<Void, ClusterError>? in
             if table.isStopping { return .failure(.notRunning(runDirectory: self.directory.path)) }
             // A process counts if it should run, or if it has ended by itself without having been ready. A process that

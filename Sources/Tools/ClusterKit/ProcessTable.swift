@@ -78,7 +78,7 @@ struct ClusterMember: Sendable {
         if let pid { ChildProcess.signal(pid, signal) }
     }
 
-    /// Sends SIGTERM, and SIGCONT so that a stopped process receives it.
+    /// Sends SIGTERM, and then SIGCONT, because a process that SIGSTOP has halted does not handle SIGTERM before.
     func terminate() {
         self.send(SIGTERM)
         self.send(SIGCONT)

@@ -5,14 +5,15 @@ internal import Tokens
 
 /// The secret of a local cluster that binds the names of sessions to their users; all its gateways read it.
 package enum SessionKeyFile {
-    /// The settings with which the user of `plaza up` may give a key of their own.
+    /// The environment variables with which the user of `plaza up` may give a key of their own.
     private static let variables = ["LIVEPLAZA_SESSION_KEY", "LIVEPLAZA_SESSION_KEY_FILE"]
     private static let option = "--session-key-file"
 
-    /// Prepares the key and the arguments that give it to the gateways.
+    /// Creates the file with a random key of 32 bytes if it is missing, and returns the arguments that give the key to
+    /// the gateways.
     ///
-    /// Creates the file with a random key of 32 bytes if it is missing. The key stays the same when the cluster starts
-    /// again in its run directory, so that a call that is sent again then is recognized.
+    /// The key stays the same when the cluster starts again in its run directory. So the gateways still recognize a call
+    /// that a client sends again after the restart.
     ///
     /// - Parameters:
     ///   - path: the path of the file.
@@ -20,7 +21,7 @@ package enum SessionKeyFile {
     ///   - extraArguments: the gateways' further arguments.
     /// - Returns: the arguments; none if the gateways get another key.
     /// - Throws: `ClusterError.file` when the file cannot be written.
-    package static func arguments(
+    package static func prepareArguments(
         at path: String, environment: [String: String], extraArguments: [String]
     ) throws(ClusterError) -> [String] {
         if Self.variables.contains(where: { !(environment[$0] ?? "").isEmpty }) { return [] }

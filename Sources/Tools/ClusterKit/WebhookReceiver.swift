@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import HTTPServer
 
-/// An app's backend on this machine, whose owner chooses the answers.
+/// A web server on this machine that plays an app's backend; the code that creates it chooses the answers.
 package final class WebhookReceiver: Sendable {
     /// A received request.
     package struct Received: Sendable {

@@ -21,7 +21,7 @@ enum ChaosCommand: Subcommand {
         battles that ended once, exact scores and totals, false leaves, counts, the ledger, and the time of the \
         recovery; and what the app's backend got, which now and then fails: signed events, in order, none lost, and \
         questions about gifts. Beside the rounds, viewers enter one live and leave it or fall silent: a silent one \
-        must leave 90 to 92 s after its last heartbeat, so a run of less than 2 minutes decides that for few. The \
+        must leave 90 to 92 s after its last heartbeat, which a run of less than 2 minutes can check for few. The \
         exit status is 1 if a promise was broken, or a round could not run. The report has the shortest history that \
         shows what was broken.
 

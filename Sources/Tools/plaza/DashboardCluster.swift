@@ -72,13 +72,13 @@ final class DashboardCluster: Sendable {
 
     /// Reads a path of the gateways' HTTP API, with a token of the app's server.
     ///
-    /// - Returns: the answer of the first gateway that answers; nil when none does.
-    func readFromGateway(_ path: String) async -> HealthProbe.Answer? {
+    /// - Returns: the response of the first gateway that responds; nil when none does.
+    func readFromGateway(_ path: String) async -> HealthProbe.Response? {
         let token = self.access.token("dashboard", isServer: true)
         for gateway in self.access.http {
-            let answer = await HealthProbe.httpAnswer(
+            let response = await HealthProbe.httpResponse(
                 host: gateway.host, port: Int(gateway.port), path: path, bearerToken: token)
-            if let answer { return answer }
+            if let response { return response }
         }
         return nil
     }

@@ -20,7 +20,7 @@ final class DashboardServer: Sendable {
     init(_ cluster: DashboardCluster, site: StaticSite, port: UInt16, mayKill: Bool) throws {
         var router = Router<HTTPHandler>()
         for file in site.files {
-            let handler: HTTPHandler = { request, responder in responder.complete(Self.answer(request, file)) }
+            let handler: HTTPHandler = { request, responder in responder.complete(Self.page(file, for: request)) }
             router.add(.get, file.path, handler)
             if file.path == "/pages/ops/index.html" { router.add(.get, "/", handler) }
         }
@@ -72,7 +72,7 @@ final class DashboardServer: Sendable {
     func stop() { self.server.stop() }
 
     /// The security headers of every response.
-    private static let headers = [
+    private static let securityHeaders = [
         HTTPHeader(
             "Content-Security-Policy", StaticSite.securityPolicy(webSockets: [], imageOrigins: [])),
         HTTPHeader("X-Content-Type-Options", "nosniff"), HTTPHeader("Referrer-Policy", "no-referrer"),
@@ -80,29 +80,29 @@ final class DashboardServer: Sendable {
         HTTPHeader("Cross-Origin-Resource-Policy", "same-origin"),
     ]
 
-    private static func answer(_ request: HTTPRequest, _ file: StaticSite.File) -> HTTPResponse {
-        let answer = StaticSite.response(
+    private static func page(_ file: StaticSite.File, for request: HTTPRequest) -> HTTPResponse {
+        let response = StaticSite.response(
             for: file, ifNoneMatch: request.headers["if-none-match"],
             acceptEncoding: request.headers["accept-encoding"])
-        let headers = answer.headers.map { HTTPHeader($0.name, $0.value) }
-        return HTTPResponse(status: answer.status, headers: headers + Self.headers, body: answer.body)
+        let headers = response.headers.map { HTTPHeader($0.name, $0.value) }
+        return HTTPResponse(status: response.status, headers: headers + Self.securityHeaders, body: response.body)
     }
 
     private static func json(_ body: [UInt8], status: Int = 200) -> HTTPResponse {
         let headers = [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Cache-Control", "no-store")]
-        return HTTPResponse(status: status, headers: headers + Self.headers, body: body)
+        return HTTPResponse(status: status, headers: headers + Self.securityHeaders, body: body)
     }
 
     private static func failure(_ status: Int) -> HTTPResponse { Self.json(Array("{}".utf8), status: status) }
 
-    /// Reads `path` from a gateway and sends its answer; status 502 when no gateway answers.
+    /// Reads `path` from a gateway and sends its response; status 502 when no gateway responds.
     private static func forward(_ cluster: DashboardCluster, _ path: String, to responder: HTTPResponder) {
         Task {
-            guard let answer = await cluster.readFromGateway(path) else {
+            guard let response = await cluster.readFromGateway(path) else {
                 responder.complete(Self.failure(502))
                 return
             }
-            responder.complete(Self.json(Array(answer.body.utf8), status: answer.status))
+            responder.complete(Self.json(Array(response.body.utf8), status: response.status))
         }
     }
 }

@@ -47,7 +47,7 @@ enum DeadLettersCommand: Subcommand {
             let hasSecurityOptions = security != KafkaSecurity()
             box = DeadLetterBox(
                 brokers: state.kafka,
-                security: hasSecurityOptions ? security : try Self.security(of: state, like: reader))
+                security: hasSecurityOptions ? security : try Self.security(of: state, environmentOf: reader))
         }
         return try await runOnDedicatedThread { try Self.run(action, id, box) }
     }
@@ -55,11 +55,12 @@ enum DeadLettersCommand: Subcommand {
     /// How the services of a cluster that runs here connect to Kafka.
     ///
     /// - Parameters:
-    ///   - state: the cluster, whose options name the files of secrets.
-    ///   - reader: has the program's name and the environment, from which other secrets are read.
+    ///   - state: the cluster, whose stored options name the files of secrets.
+    ///   - reader: the reader of this command's options; its environment has the secrets that are in no file, and its
+    ///     program's name appears in errors.
     /// - Returns: the security settings.
     /// - Throws: `SettingsError` when a file with a secret is missing, or the environment does not set a secret.
-    static func security(of state: ClusterState, like reader: SettingsReader) throws -> KafkaSecurity {
+    static func security(of state: ClusterState, environmentOf reader: SettingsReader) throws -> KafkaSecurity {
         var stored = SettingsReader(
             program: reader.program, summary: "", arguments: state.kafkaOptions ?? [], environment: reader.environment)
         let security = KafkaSecurity(&stored)
@@ -93,7 +94,8 @@ enum DeadLettersCommand: Subcommand {
         return 0
     }
 
-    /// The text with control characters written as `\u{…}`: a terminal would execute those in a record.
+    /// The text with control characters written as `\u{…}`, because a terminal would execute control sequences that a
+    /// record contains.
     private static func printable(_ text: String) -> String {
         var printable = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

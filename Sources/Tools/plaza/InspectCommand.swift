@@ -62,7 +62,7 @@ enum InspectCommand: Subcommand {
             brokers = state.kafka
             if state.broker == "embedded" { mode = .embedded }
             if security == KafkaSecurity() {
-                chosenSecurity = try DeadLettersCommand.security(of: state, like: reader)
+                chosenSecurity = try DeadLettersCommand.security(of: state, environmentOf: reader)
             }
         }
         let query = Inspector.Query(

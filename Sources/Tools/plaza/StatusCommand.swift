@@ -45,9 +45,9 @@ enum StatusCommand: Subcommand {
             guard let address = HTTPAddress(url) else {
                 return (false, "\(url) is not of the form http://HOST:PORT/PATH")
             }
-            let answer = await HealthProbe.httpAnswer(host: address.host, port: address.port, path: address.path)
-            guard let answer else { return (false, "\(url): no answer") }
-            return (answer.status == 200, "\(url): \(answer.status) \(answer.body)")
+            let response = await HealthProbe.httpResponse(host: address.host, port: address.port, path: address.path)
+            guard let response else { return (false, "\(url): no answer") }
+            return (response.status == 200, "\(url): \(response.status) \(response.body)")
         }
         do {
             let state = try await ClusterState.read(runDirectory: directory).checkingReadiness()

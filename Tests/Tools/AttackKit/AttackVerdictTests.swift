@@ -37,7 +37,7 @@ import Testing
         #expect(Self.failures { $0.honest.p99 = 80 } == [], "twice the baseline is allowed")
         #expect(Self.failures { $0.honest.admitted = 90 } == [], "90 % of the messages suffice")
         #expect(Self.failures { $0.http.answered = 5 } == [], "half of the HTTP requests suffice")
-        #expect(Self.failures { $0.http = AnswerCounts() } == [], "without an HTTP address, none need be answered")
+        #expect(Self.failures { $0.http = AnswerCounts() } == [], "without an HTTP address, no request is sent")
         #expect(Self.failures { $0.gateways = [:] } == [], "without metrics, no gateway is checked")
     }
 

@@ -142,8 +142,8 @@ import Tokens
 
     @Test func `a complete response is read, and an incomplete one is not`() throws {
         let whole = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nitems 42"
-        let answer = try #require(HealthProbe.parse(response: Array(whole.utf8)))
-        #expect(answer.status == 200 && answer.body == "items 42")
+        let response = try #require(HealthProbe.parse(response: Array(whole.utf8)))
+        #expect(response.status == 200 && response.body == "items 42")
         // A response that is cut off at any byte is incomplete: its number of items would be 4, or would be missing.
         for count in 0..<whole.utf8.count {
             #expect(HealthProbe.parse(response: Array(whole.utf8.prefix(count))) == nil)

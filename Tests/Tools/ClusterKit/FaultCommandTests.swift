@@ -6,14 +6,14 @@ import Testing
 /// Tests of commands that change running processes, and fail.
 struct FaultCommandTests {
     @Test func `a limit that could not be set is an error`() async {
-        // No process has the highest possible number.
+        // No process has the highest possible pid.
         await #expect(throws: ClusterError.commandFailed(command: "prlimit", reason: "ended with status 1")) {
             try await LocalCluster.limitFileSize(of: .max, to: 0)
         }
     }
 
-    @Test func `a library is found among those that a process has loaded, which are more than a page of text`() {
-        // The C library is one of the last in the list.
+    @Test func `a library that a process has loaded is found, even if it stands far behind in the list`() {
+        // The kernel's list is longer than a page of memory, and the C library is one of the last in it.
         #expect(LocalCluster.hasLoaded("/libc.so.6", in: getpid()))
         #expect(!LocalCluster.hasLoaded("/libfaketime.so.1", in: getpid()))
         #expect(!LocalCluster.hasLoaded("/libc.so.6", in: .max))

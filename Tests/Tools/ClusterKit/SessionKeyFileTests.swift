@@ -12,7 +12,7 @@ import Testing
 
     @Test func `a cluster makes a random key that only its owner can read, and keeps it`() throws {
         let path = self.folder.path + "/session.key"
-        let arguments = try SessionKeyFile.arguments(
+        let arguments = try SessionKeyFile.prepareArguments(
             at: path, environment: ["LIVEPLAZA_SESSION_KEY": ""], extraArguments: ["--ring-seconds", "1"])
         #expect(arguments == ["--session-key-file", path])
         let key = try String(contentsOfFile: path, encoding: .utf8)
@@ -20,10 +20,10 @@ import Testing
         #expect(key.wholeMatch(of: /[A-Za-z0-9_-]{43}/) != nil)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        #expect(try SessionKeyFile.arguments(at: path, environment: [:], extraArguments: []) == arguments)
+        #expect(try SessionKeyFile.prepareArguments(at: path, environment: [:], extraArguments: []) == arguments)
         #expect(try String(contentsOfFile: path, encoding: .utf8) == key)
         let otherPath = self.folder.path + "/other.key"
-        _ = try SessionKeyFile.arguments(at: otherPath, environment: [:], extraArguments: [])
+        _ = try SessionKeyFile.prepareArguments(at: otherPath, environment: [:], extraArguments: [])
         #expect(try String(contentsOfFile: otherPath, encoding: .utf8) != key)
     }
 
@@ -33,7 +33,7 @@ import Testing
             (["LIVEPLAZA_SESSION_KEY": "a secret of the user"], []), (["LIVEPLAZA_SESSION_KEY_FILE": "key"], []),
             ([:], ["--session-key-file", "key"]), ([:], ["--session-key-file=key"]),
         ] as [([String: String], [String])] {
-            let arguments = try SessionKeyFile.arguments(
+            let arguments = try SessionKeyFile.prepareArguments(
                 at: path, environment: environment, extraArguments: extraArguments)
             #expect(arguments.isEmpty)
         }

@@ -42,14 +42,14 @@ import Testing
             ])
     }
 
-    // The status and text of the answer, and what the table shows.
+    // The status and text of the response, the state in the table, and what is degraded.
     @Test(
         arguments: [
             (200, "ready\n", "ready    ", nil),
             (200, "ready; degraded: presence without Redis\n", "degraded ", "presence without Redis"),
             (503, "waits for: audience; degraded: presence without Redis\n", "not ready", nil),
         ] as [(Int, String, String, String?)])
-    func `the table shows a process as ready, degraded or not ready by its answer at readyz`(
+    func `the table shows a process as ready, degraded or not ready by its response at readyz`(
         status: Int, text: String, shownState: String, degradation: String?
     ) async throws {
         let server = try WebServer(host: "127.0.0.1", port: 0) { _, responder in
