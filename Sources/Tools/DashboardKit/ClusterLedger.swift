@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ledgers of a cluster over all processes that the dashboard has seen, from the start of each process and even
-/// after its end.
+/// The ledgers of a cluster: the sums of what all processes that the dashboard has seen have counted since their starts.
 ///
-/// If a process is killed, what it counted after the last reading is missing on both sides of its ledger. So the end of
-/// a process adds no gap, and a gap that the process had before stays.
+/// The counts of a process stay after its end. If a process is killed, what it counted after the last reading is missing
+/// on both sides of its ledger. So the end of a process adds no gap, and a gap that the process had before stays.
 struct ClusterLedger: Sendable {
     /// The accounts by the names of the processes.
     private var accounts: [String: ProcessAccount] = [:]
 
     init() {}
 
-    /// Adds what was read in a round, or between two rounds; without readings the cluster's state is unknown.
+    /// Adds the readings of a round, or of the states between two rounds.
+    ///
+    /// No readings mean that the cluster's state could not be read; then nothing changes.
     mutating func add(_ readings: [ProcessReading], at time: Int) {
         guard !readings.isEmpty else { return }
         for reading in readings {

@@ -32,8 +32,10 @@ package struct DashboardModel: Sendable {
     ///   - time: in milliseconds since the dashboard began.
     package mutating func addRound(_ readings: [ProcessReading], partitionCount: Int = 0, at time: Int) {
         self.observe(readings, at: time)
-        // A process that is ready and has not answered this time is assumed to be as it was.
-        self.readings = self.readings(readings) { known, current in current.isReady && known.pid == current.pid }
+        // A process that is ready, but has not sent its metrics this time, keeps its previous metrics.
+        self.readings = self.fillingInMetrics(of: readings) { known, current in
+            current.isReady && known.pid == current.pid
+        }
         self.partitions.update(readings, partitionCount: partitionCount)
         self.growth.add(readings)
         self.latency.addRound(self.growth.lastRoundGrowth)
@@ -47,7 +49,9 @@ package struct DashboardModel: Sendable {
     /// Updates the states of processes between two rounds; their metrics stay as they were in the last round.
     package mutating func updateStates(_ readings: [ProcessReading], at time: Int) {
         self.observe(readings, at: time)
-        self.readings = self.readings(readings) { known, current in current.pid != nil && known.pid == current.pid }
+        self.readings = self.fillingInMetrics(of: readings) { known, current in
+            current.pid != nil && known.pid == current.pid
+        }
     }
 
     private mutating func observe(_ readings: [ProcessReading], at time: Int) {
@@ -55,14 +59,15 @@ package struct DashboardModel: Sendable {
         self.ledger.add(readings, at: time)
     }
 
-    /// Fills in the known metrics of processes that were read without metrics, if `isSame` says that they still hold.
-    private func readings(
-        _ readings: [ProcessReading], isSame: (_ known: ProcessReading, _ current: ProcessReading) -> Bool
+    /// The readings, in which a process that was read without metrics has its previous metrics, if `areValid` says that
+    /// they are still valid.
+    private func fillingInMetrics(
+        of readings: [ProcessReading], areValid: (_ known: ProcessReading, _ current: ProcessReading) -> Bool
     ) -> [ProcessReading] {
         let knownReadings = Dictionary(self.readings.map { ($0.name, $0) }) { first, _ in first }
         return readings.map { reading in
             var reading = reading
-            if reading.metrics == nil, let known = knownReadings[reading.name], isSame(known, reading) {
+            if reading.metrics == nil, let known = knownReadings[reading.name], areValid(known, reading) {
                 reading.metrics = known.metrics
             }
             return reading

@@ -66,7 +66,7 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         package var uneven: [String: Double]
         /// How many processes with a ledger have ended.
         package var ends: Int
-        /// For how long at most these processes have counted without being read before their ends, in sum.
+        /// An upper bound of the time, summed over these processes, from the last reading of a process to its end.
         package var unseenMilliseconds: Int
     }
 

@@ -3,7 +3,7 @@ internal import Observability
 
 /// What processes have counted of the two ledgers, and their dead letters.
 ///
-/// Each ledger must add up (I10): published = admitted + refused + dropped counts messages, and
+/// Each ledger must add up (I10, docs/RULES.md): published = admitted + refused + dropped counts messages, and
 /// due = delivered + shed + disconnected + owed counts their deliveries to viewers.
 struct LedgerCounts: Sendable, Equatable {
     var published = 0.0

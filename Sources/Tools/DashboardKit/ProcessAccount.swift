@@ -83,7 +83,7 @@ struct ProcessAccount: Sendable {
     /// since the last reading before it.
     var unseenMilliseconds: Int { self.hasLedger ? self.unseenTime : 0 }
 
-    /// Compares the process with the last observation, to find that a run has ended.
+    /// Compares the process with the last observation, to detect the end of a run.
     ///
     /// - Parameters:
     ///   - pid: the process id in the cluster's state; nil while the process is down.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which requests the dashboard answers (R13.35).
+/// Decides which requests the dashboard answers (R13.35, docs/RULES.md).
 ///
 /// The dashboard has no sign-in: every user of this machine may use it. A page of another origin in the same browser
 /// must not use it. Such a page could send requests by a form or script (CSRF), or by a host name that resolves to
@@ -22,7 +22,7 @@ package struct RequestGuard: Sendable {
     package func allows(_ headers: [String: String], isChange: Bool) -> Bool {
         guard let host = headers["host"]?.lowercased(), self.allowedHosts.contains(host) else { return false }
         guard isChange else { return true }
-        // Older browsers do not send this header.
+        // The browser says from where a request comes. Older browsers do not send this header.
         let site = headers["sec-fetch-site"]
         return headers["origin"] == "http://\(host)" && (site == nil || site == "same-origin")
     }

@@ -11,7 +11,7 @@ internal import PlazaWire
 /// Each method handles one event, and appends to `actions` what the surrounding code, which has the socket, must do.
 /// `now` is the time of the event. If the connection breaks while a call is open (sent and not answered), the client
 /// sends the call again after the next login, with the same id in the same session. Therefore the server never applies
-/// the call twice (I15).
+/// the call twice (I15, docs/RULES.md).
 package struct BareClientCore: Sendable {
     package private(set) var state = State.idle
     /// The position in the feed of the live, and counts of missing and repeated items.
@@ -27,7 +27,7 @@ package struct BareClientCore: Sendable {
     private let options: Options
     private var joinedLive: JoinedLive?
     private var calls = UnfinishedCalls()
-    /// The longest pauses before reconnects.
+    /// The upper limits of the pauses before reconnects, which grow from failure to failure.
     private var backOff = ExponentialBackOff(firstPause: Milliseconds(100), longestPause: .seconds(5))
     /// The id of the last received notice; after a reconnect, the server sends the notices after that one.
     private var lastNoticeID: String?
@@ -45,7 +45,7 @@ package struct BareClientCore: Sendable {
         self.random = SeededRandom(seed: seed)
     }
 
-    /// The live that the client is in.
+    /// The live that the client is in, or that it will resume after a reconnect.
     package var live: LiveID? { self.joinedLive?.live }
 
     /// Begins to connect; does nothing if the client was started before.
@@ -97,8 +97,8 @@ package struct BareClientCore: Sendable {
 
     /// Begins a call.
     ///
-    /// `live`: the live that the call `live.join` enters; the client remembers it after the join. Other calls may give
-    /// nil.
+    /// `live`: the live to join, for the method `live.join`; the client remembers it after the join. It has no effect on
+    /// other methods.
     ///
     /// - Returns: the call's id; the action `callEnded` reports the end of the call.
     package mutating func call(

@@ -19,7 +19,7 @@ final class ClientDriver: PlazaConnectionDelegate {
         self.updates = updates
     }
 
-    // If the driver was not stopped, its consumer and its callers would otherwise wait forever.
+    // If the driver was not stopped, the consumer of the updates and the callers would otherwise wait forever.
     deinit {
         self.updates.end()
         for caller in self.waitingCallers.values { caller.resume(returning: .clientStopped) }

@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// Tracks the numbers of the feed items that one client receives in a live.
 ///
-/// It detects every gap, repeat and wrong order (I7).
+/// It detects every gap, repeat and wrong order (I7, docs/RULES.md).
 package struct FeedOrderTracker: Equatable, Sendable {
     /// The token of the last frame that was received in order, or of the position at which the server resumed the feed.
     package private(set) var token: FeedToken?
@@ -66,6 +66,7 @@ package struct FeedOrderTracker: Equatable, Sendable {
             return .known
         }
         guard scan.isHistory else { return self.recordItems(of: scan) }
+        // History only gives the position of the feed; its messages are not counted.
         _ = self.recordItems(of: scan.withoutItems)
         return .history
     }

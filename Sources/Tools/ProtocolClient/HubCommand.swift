@@ -24,7 +24,7 @@ struct PendingCall: Sendable {
     let method: String
     /// The parameters as JSON.
     let params: [UInt8]
-    /// The live to join or leave; nil for other calls.
+    /// The live to join, for the method `live.join`; it has no effect on other methods.
     let live: LiveID?
     let caller: CheckedContinuation<Outcome, Never>
 }

@@ -29,7 +29,7 @@ package final class PlazaClient: Sendable {
     /// - Parameters:
     ///   - method: a name of PROTOCOL.md, section 5.
     ///   - params: the parameters of the method.
-    ///   - live: the live to join or leave; nil for other calls.
+    ///   - live: the live to join, for the method `live.join`; it has no effect on other methods.
     /// - Returns: the server's reply.
     /// - Throws: the error in the server's reply. Without a reply: `timedOut`, `overloaded` if too many calls wait, or
     ///   `failed` or `notLoggedIn` if the client has ended.

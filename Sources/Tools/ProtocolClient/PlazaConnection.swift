@@ -70,7 +70,7 @@ package final class PlazaConnection {
         self.group.remove(self)
     }
 
-    /// Calls a method whose parameters are the JSON `params`.
+    /// Calls a method whose parameters are the JSON `params`; the method `live.join` needs `live`, the live to join.
     ///
     /// - Returns: the call's id.
     @discardableResult

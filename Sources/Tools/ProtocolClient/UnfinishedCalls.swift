@@ -8,7 +8,7 @@ struct UnfinishedCalls: Sendable {
         let method: String
         /// The parameters as JSON.
         let params: [UInt8]
-        /// The live to join or leave; nil for other calls.
+        /// The live to join, for the method `live.join`; it has no effect on other methods.
         let live: LiveID?
         /// When the call fails if it has no reply by then.
         let deadline: MonotonicTime
@@ -43,7 +43,7 @@ struct UnfinishedCalls: Sendable {
 
     /// Removes a call that has ended.
     ///
-    /// - Returns: false if the call has ended before.
+    /// - Returns: false if the call had ended already.
     mutating func remove(_ id: Int64) -> Bool {
         guard let call = self.calls.removeValue(forKey: id) else { return false }
         if call.isOpen { self.openCount -= 1 }
@@ -53,7 +53,7 @@ struct UnfinishedCalls: Sendable {
 
     /// Removes all calls.
     ///
-    /// - Returns: their ids, in the order in which they were made.
+    /// - Returns: the ids of the calls, in the order in which the calls were made.
     mutating func removeAll() -> [Int64] {
         defer { self = UnfinishedCalls() }
         return self.order

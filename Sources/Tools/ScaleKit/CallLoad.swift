@@ -159,7 +159,7 @@ package final class CallLoad: Sendable {
 
     // MARK: Effects
 
-    /// Looks for lives that do not show the effect of their last acknowledged call (I15).
+    /// Looks for lives that do not show the effect of their last acknowledged call (I15, docs/RULES.md).
     ///
     /// Only the calls of the directory, of seats and of co-hosts have an effect that a live keeps.
     ///

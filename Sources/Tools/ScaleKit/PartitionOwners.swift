@@ -5,7 +5,7 @@ internal import Observability
 
 /// Which instance owns which partitions, as the metrics of the instances of one service say.
 package struct PartitionOwners: Sendable, Equatable {
-    /// The partitions of each machine by the name of the instance; empty for a service without machines.
+    /// The partitions of each instance by the instance's name, for each machine; empty for a service without machines.
     package let partitions: [String: [String: Set<Int>]]
 
     /// Reads the metrics of the instances of a service.

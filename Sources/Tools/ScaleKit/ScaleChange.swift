@@ -10,10 +10,11 @@ package struct ScaleChange: Sendable, Encodable {
     package var to: Int
     /// The longest time in which a viewer of a feed received nothing, in milliseconds.
     package var pauseMilliseconds = 0.0
-    /// The acknowledged messages that a viewer did not receive; `lost`, `repeated` and `reordered` are sums over all
-    /// viewers.
+    /// The acknowledged messages that a viewer did not receive, summed over all viewers.
     package var lost = 0
+    /// The messages that a viewer received again, summed over all viewers.
     package var repeated = 0
+    /// The messages that a viewer received after later ones, summed over all viewers.
     package var reordered = 0
     /// The messages that arrived with a number other than the one in their reply.
     package var misplaced = 0

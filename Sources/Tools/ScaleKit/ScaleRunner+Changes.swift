@@ -6,8 +6,8 @@ internal import ProtocolClient
 
 /// Changes of the number of instances under load.
 extension ScaleRunner {
-    /// What a change has done to the instances and their partitions.
-    private struct Outcome {
+    /// What the addition or removal of instances has done to the instances and their partitions.
+    private struct ResizeResult {
         var newInstances: [String] = []
         var moves: [PartitionMoves] = []
         var owners = PartitionOwners([])
@@ -36,20 +36,20 @@ extension ScaleRunner {
         defer { calling.cancel() }
         let surplus = Array(addedInstances.suffix(max(0, before - count)))
         let messages = Self.messages(name, changes: abs(count - before), plan, cluster)
-        let (report, outcome, isCovered) = try await Self.send(messages) { () async throws -> Outcome in
+        let (report, resized, isCovered) = try await Self.send(messages) { () async throws -> ResizeResult in
             try await Self.resize(load.service, cluster, adding: max(0, count - before), removing: surplus)
         }
         calling.cancel()
         await calling.value
         addedInstances.removeLast(surplus.count)
-        addedInstances += outcome.newInstances
+        addedInstances += resized.newInstances
 
         var change = ScaleChange(from: before, to: count)
         change.add(report)
         change.findings += ScaleChange.rejections(calls.rejectedCounts, of: "calls")
         change.findings += await calls.findLostCalls().map { ScaleFinding(.loss, $0) }
-        change.spreads = outcome.owners.spreads(of: cluster.options.partitions)
-        change.moves = outcome.moves
+        change.spreads = resized.owners.spreads(of: cluster.options.partitions)
+        change.moves = resized.moves
         change.requireEvidence(of: load, isCovered: isCovered)
         return change
     }
@@ -71,10 +71,10 @@ extension ScaleRunner {
 
     /// Sends messages, and performs `change` two seconds after the first message.
     ///
-    /// - Returns: the results of the messages and of `change`, and whether messages were sent until its end.
+    /// - Returns: the results of the messages and of `change`, and whether messages were sent until `change` had ended.
     private static func send(
-        _ messages: LoadPlan, change: () async throws -> Outcome
-    ) async throws -> (report: LoadReport, outcome: Outcome, isCovered: Bool) {
+        _ messages: LoadPlan, change: () async throws -> ResizeResult
+    ) async throws -> (report: LoadReport, resized: ResizeResult, isCovered: Bool) {
         let stage = Locked(LoadProgress.Stage.opening)
         // The stream ends two seconds after the first message, or when the load ends without one.
         let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
@@ -86,44 +86,44 @@ extension ScaleRunner {
             }
         }
         for await _ in untilSending {}
-        let outcome: Outcome
+        let resized: ResizeResult
         do {
-            outcome = try await change()
+            resized = try await change()
         } catch {
             run.cancel()
             throw error
         }
         let isCovered = stage.withLock { $0 } == .sending
-        return (try await run.value, outcome, isCovered)
+        return (try await run.value, resized, isCovered)
     }
 
     /// Adds instances of a service, or removes some, one by one, and waits each time until the partitions are spread.
     private static func resize(
         _ kind: ServiceKind, _ cluster: LocalCluster, adding addedCount: Int, removing names: [String]
-    ) async throws -> Outcome {
+    ) async throws -> ResizeResult {
         // A gateway owns no partitions.
         func owners() async -> PartitionOwners {
             if kind == .gateway { return PartitionOwners([]) }
             return await PartitionOwners.waitUntilSettled(kind, in: cluster)
         }
-        var outcome = Outcome()
+        var result = ResizeResult()
         try await cluster.waitUntilReady(within: .seconds(60))
-        outcome.owners = await owners()
+        result.owners = await owners()
         // A consumer that has just joined its group can join again only after a second. If another new member joined
         // within that second, the rebalance would wait for the first one. So instances are added one by one.
         for _ in 0..<addedCount {
             let name = try cluster.add(kind)
             try await cluster.waitUntilReady(within: .seconds(60))
-            let earlier = outcome.owners
-            outcome.owners = await owners()
-            outcome.moves += outcome.owners.moves(
+            let earlier = result.owners
+            result.owners = await owners()
+            result.moves += result.owners.moves(
                 since: earlier, newcomer: name, of: cluster.options.partitions)
-            outcome.newInstances.append(name)
+            result.newInstances.append(name)
         }
         for name in names.reversed() {
             try await cluster.remove(name)
-            outcome.owners = await owners()
+            result.owners = await owners()
         }
-        return outcome
+        return result
     }
 }

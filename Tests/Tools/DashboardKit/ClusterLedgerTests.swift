@@ -9,6 +9,7 @@ import Testing
 @Suite struct ClusterLedgerTests {
     /// A reading of a fan-out that has refused one message, dropped one, lost `lost`, and admitted all others.
     ///
+    /// A negative `lost` means that messages were counted twice.
     /// `startedAt` is the start time of the process in seconds. `readAt` is when its metrics were read; nil for the
     /// time of the round.
     private static func fanout(
@@ -136,8 +137,8 @@ import Testing
     }
 
     @Test func `counts that were read in the middle of a change are not a gap`() {
-        // A gap counts only when five readings in a row have it: here the fourth of six has none, and below there are
-        // four readings.
+        // A gap counts only when five readings in a row have it. Here the fourth of six readings has none. Below, all
+        // readings have it, but there are only four.
         var rounds = (0..<6).map { [Self.fanout(pid: 7, published: 100 + 10 * $0, lost: $0 == 3 ? 0 : 5)] }
         #expect(Self.ledger(rounds).feedGap == 0)
         rounds = (0..<4).map { [Self.fanout(pid: 7, published: 100 + $0, lost: 5)] }
@@ -161,7 +162,7 @@ import Testing
         #expect(Self.ledger(rounds.dropLast()).owed == 20)
         for laterRounds in [[], [[Self.gateway(pid: 8, due: 9, owed: 1, startedAt: 3)]]] {
             let ledger = Self.ledger(rounds + laterRounds)
-            // Only the successor owes something: one item.
+            // After the kill, nothing is owed; later only the successor owes something: one item.
             #expect(ledger.owed == Double(laterRounds.count))
             #expect(ledger.disconnected == 20)
             #expect(ledger.due == ledger.delivered + ledger.disconnected + ledger.owed)

@@ -5,8 +5,10 @@ import Testing
 
 /// Tests of the charts' samples of drops, replays and gaps, and of the owners of partitions.
 @Suite struct DashboardChartTests {
-    /// A reading with the counters of a gateway and of a fan-out: the gateway has shed `tips` tips, done `replays`
-    /// replays and refused `gone`, and the fan-out has dropped `tips` tips and `barrages` barrages.
+    /// A reading of one process that has the counters of a gateway and of a fan-out.
+    ///
+    /// As a gateway it has shed `tips` tips, done `replays` replays, and refused `gone` replays. As a fan-out it has
+    /// dropped `tips` tips and `barrages` messages.
     private static func reading(tips: Int, barrages: Int, replays: Int, gone: Int) -> ProcessReading {
         CounterGrowthTests.reading(
             "gateway-1", startedAt: 1, "gateway_feed_shed_total{class=\"tip\"} \(tips)",

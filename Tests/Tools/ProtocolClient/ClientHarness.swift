@@ -95,7 +95,7 @@ struct ClientHarness {
                     session: "phone", user: UserInfo(userID: "alice"), gateway: "g", notices: notices)))
     }
 
-    /// When the client reconnects; nil unless it waits for that.
+    /// When the client reconnects; nil unless it waits to reconnect.
     var reconnectAt: MonotonicTime? {
         if case .waiting(let until) = self.core.state { until } else { nil }
     }
