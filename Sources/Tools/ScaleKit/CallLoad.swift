@@ -25,7 +25,7 @@ package final class CallLoad: Sendable {
     /// The number of rejected calls by reply code.
     private let rejected = Locked<[String: Int]>([:])
     /// For each live, the calls whose effect it may show; in the order of `owners`.
-    private let rounds: Locked<[AcknowledgedRounds]>
+    private let visibleCalls: Locked<[VisibleCalls]>
 
     /// Logs the owners in, lets each create and join its live, and connects the lives in pairs for the load of
     /// co-hosts.
@@ -58,7 +58,7 @@ package final class CallLoad: Sendable {
             owners.append(Owner(live: live, partner: LiveID("\(name)-\(index ^ 1)"), client: client))
         }
         self.owners = owners
-        self.rounds = Locked(Array(repeating: AcknowledgedRounds(), count: lives))
+        self.visibleCalls = Locked(Array(repeating: VisibleCalls(), count: lives))
         if load == .coHost {
             for first in stride(from: 0, to: lives - 1, by: 2) {
                 try await Self.connect(owners[first], with: owners[first + 1])
@@ -120,18 +120,18 @@ package final class CallLoad: Sendable {
 
     private func callRepeatedly(_ index: Int, every interval: Duration) async {
         let owner = self.owners[index]
-        var round = 0
+        var number = 0
         var nextCallAt = ContinuousClock.now
         while !Task.isCancelled {
-            round += 1
-            let (method, params) = self.makeCall(round, owner)
+            number += 1
+            let (method, params) = self.makeCall(number, owner)
             do {
                 try await owner.client.call(method, params)
                 self.acknowledged.withLock { $0 += 1 }
-                self.rounds.withLock { $0[index].acknowledge(round) }
+                self.visibleCalls.withLock { $0[index].recordAcknowledged(number) }
             } catch {
                 self.rejected.withLock { $0[error.code.name, default: 0] += 1 }
-                self.rounds.withLock { $0[index].leaveOpen(round) }
+                self.visibleCalls.withLock { $0[index].recordUnacknowledged(number) }
             }
             // If answers were late, at most one missed call is sent without a pause.
             nextCallAt = max(nextCallAt + interval, .now - interval)
@@ -139,17 +139,17 @@ package final class CallLoad: Sendable {
         }
     }
 
-    /// The method and the parameters of an owner's call number `round`; the first call has number 1.
-    private func makeCall(_ round: Int, _ owner: Owner) -> (method: String, params: CallParams) {
+    /// The method and the parameters of an owner's call with this number; the first call has number 1.
+    private func makeCall(_ number: Int, _ owner: Owner) -> (method: String, params: CallParams) {
         let live = owner.live
         return switch self.load {
-        case .directory: ("metadata.set", CallParams(live: live, metadata: ["round": "\(round)"]))
+        case .directory: ("metadata.set", CallParams(live: live, metadata: ["round": "\(number)"]))
         case .presence: ("audience.list", CallParams(live: live, count: 10))
-        case .barrage: ("barrage.sendText", CallParams(live: live, text: "\(round)"))
+        case .barrage: ("barrage.sendText", CallParams(live: live, text: "\(number)"))
         case .seats:
-            ("seat.lock", CallParams(live: live, seatIndex: Self.lockedSeat, locked: !round.isMultiple(of: 2)))
+            ("seat.lock", CallParams(live: live, seatIndex: Self.lockedSeat, locked: !number.isMultiple(of: 2)))
         case .coHost:
-            ("cohost.muteRemote", CallParams(live: live, other: owner.partner, muted: !round.isMultiple(of: 2)))
+            ("cohost.muteRemote", CallParams(live: live, other: owner.partner, muted: !number.isMultiple(of: 2)))
         case .gateway: ("live.get", CallParams(live: live))
         }
     }
@@ -167,7 +167,7 @@ package final class CallLoad: Sendable {
     package func findLostCalls() async -> [String] {
         var lost: [String] = []
         for index in self.owners.indices {
-            let possibleEffects = self.rounds.withLock { $0[index].possible }.map { self.effect(of: $0) }
+            let possibleEffects = self.visibleCalls.withLock { $0[index].numbers }.map { self.effect(ofCall: $0) }
             // The stage shows a change of co-hosts some milliseconds after the reply, so it is read again for a while.
             let deadline = ContinuousClock.now + .seconds(5)
             var shown = await self.readEffect(index)
@@ -183,9 +183,9 @@ package final class CallLoad: Sendable {
         return lost
     }
 
-    /// What a live shows after call number `round`; after 0, what it shows at first.
-    private func effect(of round: Int) -> String {
-        self.load == .directory ? "\(round)" : "\(!round.isMultiple(of: 2))"
+    /// What a live shows after the call with this number; for 0, what it shows before the first call.
+    private func effect(ofCall number: Int) -> String {
+        self.load == .directory ? "\(number)" : "\(!number.isMultiple(of: 2))"
     }
 
     /// What a live shows, or the name of the error of the read; nil if the calls have no lasting effect.

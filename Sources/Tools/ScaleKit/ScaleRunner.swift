@@ -64,18 +64,18 @@ package enum ScaleRunner {
             name: "\(plan.name)-\(load.shortName)\(count)c", token: plan.token)
         defer { calls.stop() }
         let idleTime = Duration.seconds(10)
-        let cpuBeforeIdle = CPUMeter(kind, in: cluster)
+        let cpuBeforeIdle = CPUReading(kind, in: cluster)
         try await Task.sleep(for: idleTime)
         // Processor seconds per second without load.
-        let idleShare = CPUMeter(kind, in: cluster).seconds(since: cpuBeforeIdle) / (idleTime / .seconds(1))
+        let idleShare = CPUReading(kind, in: cluster).seconds(since: cpuBeforeIdle) / (idleTime / .seconds(1))
         let calling = Task { await calls.run(every: plan.interval(of: load)) }
         // After two seconds, the owners of all lives send calls.
         try await Task.sleep(for: .seconds(2))
         let (cpuBefore, acknowledgedBefore, began) = (
-            CPUMeter(kind, in: cluster), calls.acknowledgedCount, ContinuousClock.now
+            CPUReading(kind, in: cluster), calls.acknowledgedCount, ContinuousClock.now
         )
         try await Task.sleep(for: plan.measuringTime)
-        let cpuSeconds = CPUMeter(kind, in: cluster).seconds(since: cpuBefore)
+        let cpuSeconds = CPUReading(kind, in: cluster).seconds(since: cpuBefore)
         let work = calls.acknowledgedCount - acknowledgedBefore
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         calling.cancel()

@@ -39,12 +39,12 @@ struct ScaleLoadTests {
     }
 
     @Test func `I15 a live may show its last acknowledged call, and later ones whose outcome is unknown`() {
-        var rounds = AcknowledgedRounds()
-        #expect(rounds.possible == [0])
-        rounds.leaveOpen(1)
-        #expect(rounds.possible == [0, 1])
-        rounds.acknowledge(2)
-        rounds.leaveOpen(3)
-        #expect(rounds.possible == [2, 3])
+        var calls = VisibleCalls()
+        #expect(calls.numbers == [0])
+        calls.recordUnacknowledged(1)
+        #expect(calls.numbers == [0, 1])
+        calls.recordAcknowledged(2)
+        calls.recordUnacknowledged(3)
+        #expect(calls.numbers == [2, 3])
     }
 }

@@ -138,6 +138,6 @@ struct ScaleReportTests {
         ])
     func `processor time is read from a process's stat file`(text: String, seconds: Double) {
         // The 14th and the 15th word are the user's and the system's time, in ticks of 10 ms.
-        #expect(CPUMeter.seconds(inStat: text) == seconds)
+        #expect(CPUReading.seconds(inStat: text) == seconds)
     }
 }

@@ -3,7 +3,7 @@ package import ClusterKit
 internal import Foundation
 
 /// A reading of the processor time that the processes of a service have used, from `/proc`.
-package struct CPUMeter: Sendable {
+package struct CPUReading: Sendable {
     /// The seconds of processor time by process id.
     private let seconds: [Int32: Double]
 
@@ -19,7 +19,7 @@ package struct CPUMeter: Sendable {
     }
 
     /// The processor seconds used since an earlier reading, by the processes that ran at both readings.
-    package func seconds(since earlier: CPUMeter) -> Double {
+    package func seconds(since earlier: CPUReading) -> Double {
         self.seconds.reduce(0) { sum, entry in
             guard let before = earlier.seconds[entry.key] else { return sum }
             return sum + max(0, entry.value - before)
