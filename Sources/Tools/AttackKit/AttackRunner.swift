@@ -19,8 +19,8 @@ package enum AttackRunner {
         say("without an attack")
         // The first run only warms up connections and caches. A cold baseline would have a high p99, and the limit,
         // which is twice that p99, would be too lenient.
-        _ = try await Self.runHonestClients(plan, "warm", duration: .seconds(1)) { _ in }
-        let baseline = HonestResult(try await Self.runHonestClients(plan, "base", duration: plan.duration) { _ in })
+        _ = try await Self.runHonestClients(plan, "warm", duration: .seconds(1))
+        let baseline = HonestResult(try await Self.runHonestClients(plan, "base", duration: plan.duration))
         let failures = baseline.failures + (baseline.missing == 0 ? [] : ["\(baseline.missing) items are missing."])
         guard failures.isEmpty else { throw AttackError.baseline(failures) }
         let runnableNames = Set(plan.runnable.map(\.name))
@@ -71,12 +71,12 @@ package enum AttackRunner {
     ///   - plan: the plan.
     ///   - suffix: distinguishes the names of this run from those of the plan's other runs.
     ///   - duration: how long messages are sent.
-    ///   - disturbance: what to do while messages are sent; gets the lives of the honest clients.
+    ///   - disturbance: what to do while messages are sent, nothing by default; gets the lives of the honest clients.
     /// - Returns: what the honest clients saw.
     /// - Throws: the error of `disturbance`, or the reason why the load could not run.
     private static func runHonestClients(
         _ plan: AttackPlan, _ suffix: String, duration: Duration,
-        disturbance: @escaping @Sendable ([LiveID]) async throws -> Void
+        disturbance: @escaping @Sendable ([LiveID]) async throws -> Void = { _ in }
     ) async throws -> LoadReport {
         let target = plan.target
         var load = LoadPlan(addresses: target.gateways, name: Self.namePrefix(plan, suffix)) { target.userToken($0) }

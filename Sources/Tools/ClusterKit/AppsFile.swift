@@ -26,19 +26,19 @@ package enum AppsFile {
     package static func prepare(
         at path: String, feedBudget: Int?, hooks: AppHooks? = nil, additionalApps: [String] = []
     ) throws(ClusterError) {
-        let hooks = hooks.flatMap { try? JSONSerialization.jsonObject(with: Data(Wire.encode($0))) }
+        let hooksJSON = hooks.flatMap { try? JSONSerialization.jsonObject(with: Data(Wire.encode($0))) }
         guard let existing = FileManager.default.contents(atPath: path) else {
             var apps: [String: Any] = [:]
             for name in [Self.demoApp] + additionalApps { apps[name] = Self.makeApp(feedBudget: feedBudget) }
-            if let hooks, var demo = apps[Self.demoApp] as? [String: Any] {
-                demo["hooks"] = hooks
+            if let hooksJSON, var demo = apps[Self.demoApp] as? [String: Any] {
+                demo["hooks"] = hooksJSON
                 apps[Self.demoApp] = demo
             }
             return try self.write(["apps": apps], to: path)
         }
         // `keyring` validates the whole file; its result is not needed here.
         try self.keyring(in: .file(path))
-        guard feedBudget != nil || hooks != nil || !additionalApps.isEmpty else { return }
+        guard feedBudget != nil || hooksJSON != nil || !additionalApps.isEmpty else { return }
         guard var file = (try? JSONSerialization.jsonObject(with: existing)) as? [String: Any],
             var apps = file["apps"] as? [String: Any], var demo = apps[Self.demoApp] as? [String: Any]
         else { throw .file(path: path, reason: "has no app \(Self.demoApp); remove the file to get a new one") }
@@ -47,7 +47,7 @@ package enum AppsFile {
             policy["feedBudget"] = feedBudget
             demo["policy"] = policy
         }
-        if let hooks { demo["hooks"] = hooks }
+        if let hooksJSON { demo["hooks"] = hooksJSON }
         apps[Self.demoApp] = demo
         for name in additionalApps where apps[name] == nil { apps[name] = Self.makeApp(feedBudget: feedBudget) }
         file["apps"] = apps
@@ -96,13 +96,12 @@ package enum AppsFile {
         ///   not stored in a file.
         package init(clusterIn directory: RunDirectory) throws(ClusterError) {
             // `state.apps` is the path of the apps file; empty if the apps came from the environment.
-            guard let state = try? ClusterState.read(runDirectory: directory.path), state.apps.isEmpty else {
-                self = .file(directory.appsFile)
-                return
+            if let state = try? ClusterState.read(runDirectory: directory.path), state.apps.isEmpty {
+                throw .badOption(
+                    "the cluster in \(directory.path) got its apps from LIVEPLAZA_APPS_JSON, which is not set here. "
+                        + "Set it to the same JSON, or give --apps-json or --apps.")
             }
-            throw .badOption(
-                "the cluster in \(directory.path) got its apps from LIVEPLAZA_APPS_JSON, which is not set here. "
-                    + "Set it to the same JSON, or give --apps-json or --apps.")
+            self = .file(directory.appsFile)
         }
 
         /// The name of the source in error messages.

@@ -99,7 +99,7 @@ struct ClusterPlans: Sendable {
         if let level = options.logLevel { arguments += ["--log-level", level] }
         let opsPort: Int
         if kind == .gateway {
-            // With `--port 0`, any free ports are chosen for the other two as well.
+            // With `--port 0`, any free ports are chosen for HTTP and ops as well.
             let portOffset = Self.gatewayPortStep * (number - 1)
             func choosePort(_ firstPort: Int, option: String) throws(ClusterError) -> Int {
                 let takesFreePort = options.port == 0 || firstPort == 0

@@ -57,7 +57,8 @@ package final class LocalCluster: Sendable {
     ///   - limit: how long to wait.
     ///   - resetReadiness: whether processes that were ready are probed again, for example after a signal or a fault
     ///     of another process.
-    /// - Throws: `ended` when a process keeps ending or ended without a restart; `notReady` when `limit` is over.
+    /// - Throws: `ended` when a process has ended without a restart, or ends again and again; `notReady` when `limit` is
+    ///   over.
     package func waitUntilReady(
         within limit: Duration = .seconds(60), resetReadiness: Bool = true
     ) async throws(ClusterError) {
@@ -206,7 +207,7 @@ package final class LocalCluster: Sendable {
         try self.directory.create()
         let lock = try self.directory.lock()
         self.lock.withLock { $0 = lock }
-        // Reject invalid apps before any service is started, so that they are reported only once.
+        // Invalid apps are rejected here, before any service starts. Otherwise every service would report them.
         let apps = try AppsFile.Source(
             environment: ClusterPlans.environment(self.options), defaultFile: self.directory.appsFile)
         switch apps {

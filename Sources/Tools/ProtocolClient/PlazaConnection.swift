@@ -17,7 +17,7 @@ package protocol PlazaConnectionDelegate: AnyObject {
     func connection(_ connection: PlazaConnection, event: BareClientCore.Event)
 }
 
-/// One client on a loop: `BareClientCore` over a WebSocket.
+/// One client on a loop: a `BareClientCore`, which decides, and its WebSocket, a new one after each reconnect.
 package final class PlazaConnection {
     /// Receives the events.
     ///

@@ -6,19 +6,19 @@ internal import LoadKit
 extension PartitionOwners {
     /// Waits until the partitions of a service are spread evenly over its instances.
     ///
-    /// The group may still be distributing the partitions when an instance is ready.
+    /// The consumer group may still be distributing the partitions when an instance is ready.
     ///
     /// - Parameters:
     ///   - kind: the service.
     ///   - cluster: the cluster in which the service runs.
     ///   - limit: how long to wait.
-    /// - Returns: the owners at last, even if the partitions are not spread evenly.
-    static func waitUntilSettled(
+    /// - Returns: the owners when the wait ends, even if the partitions are not spread evenly by then.
+    static func waitUntilEven(
         _ kind: ServiceKind, in cluster: LocalCluster, within limit: Duration = .seconds(15)
     ) async -> PartitionOwners {
         let deadline = ContinuousClock.now + limit
         var owners = await Self.read(kind, in: cluster)
-        while !owners.areSettled(of: cluster.options.partitions), ContinuousClock.now < deadline, !Task.isCancelled {
+        while !owners.areEven(of: cluster.options.partitions), ContinuousClock.now < deadline, !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(100))
             owners = await Self.read(kind, in: cluster)
         }
@@ -26,11 +26,11 @@ extension PartitionOwners {
     }
 
     /// Whether each machine's partitions are spread evenly; false if no machine is known.
-    private func areSettled(of partitions: Int) -> Bool {
+    private func areEven(of partitions: Int) -> Bool {
         !self.partitions.isEmpty && self.spreads(of: partitions).allSatisfy(\.isEven)
     }
 
-    /// Reads the metrics of a service's instances; one that does not answer owns nothing, so the spread is not even.
+    /// Reads the metrics of a service's instances; an instance that does not answer counts as one that owns nothing.
     private static func read(_ kind: ServiceKind, in cluster: LocalCluster) async -> PartitionOwners {
         let instances = cluster.processes.filter { $0.kind == kind.rawValue }
         return await runOnDedicatedThread("scale-owners") {

@@ -104,7 +104,7 @@ extension ScaleRunner {
         // A gateway owns no partitions.
         func owners() async -> PartitionOwners {
             if kind == .gateway { return PartitionOwners([]) }
-            return await PartitionOwners.waitUntilSettled(kind, in: cluster)
+            return await PartitionOwners.waitUntilEven(kind, in: cluster)
         }
         var result = ResizeResult()
         try await cluster.waitUntilReady(within: .seconds(60))

@@ -40,7 +40,7 @@ enum AttackCommand: Subcommand {
             "connections", default: 2_000, range: 1...20_000, help: "the largest number of connections of an attack")
         let seed = reader.int(
             "seed", default: Int.random(in: 0..<1_000_000_000), range: 0...1_000_000_000,
-            help: "the seed of all chance; names are made of it, so a second run needs another one")
+            help: "the seed of all random choices; names contain it, so a second run needs another seed")
         for name in names where !AttackCatalog.all.contains(where: { $0.name == name }) {
             let hint = Suggestion.nearest(to: name, among: AttackCatalog.all.map(\.name))
             reader.reject(

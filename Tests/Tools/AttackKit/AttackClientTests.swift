@@ -67,7 +67,7 @@ import Testing
         #expect(Self.texts(client.cleanUp()).first?.contains("live.end") == true)
     }
 
-    /// A call of the record attack, whose class is `OversizedRowAttack`.
+    /// A call of the record attack, whose type is `OversizedRowAttack`.
     private struct RowCall: Decodable {
         struct Params: Decodable {
             var metadata: [String: String]?

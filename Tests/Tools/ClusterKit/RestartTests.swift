@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of restarts that fail.
 ///
-/// No process runs: the tests change the table as the thread of the process would change it.
+/// No process runs: the tests change the table of processes as the thread that supervises a process would change it.
 @Suite(.timeLimit(.minutes(1))) struct RestartTests {
     private let cluster = LocalCluster(ClusterOptions(runDirectory: "unused"))
 
