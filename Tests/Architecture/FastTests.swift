@@ -41,7 +41,7 @@ import Testing
         let leftOutSuites = try Self.words(ofList: "left_out_suites")
         // Code with one of these names starts a server or a child process.
         let starters = [
-            "RealKafka", "RealRedis", "LiveCluster", "EmbeddedBroker", "TopicBroker", "TestProcess", "ChildProcess(",
+            "RealKafka", "RealRedis", "TestCluster", "EmbeddedBroker", "TopicBroker", "TestProcess", "ChildProcess(",
             "WatchedShell", "PythonPackages",
         ]
         // The files of `ArchitectureTests` contain these names only in lists such as this one.

@@ -29,7 +29,7 @@ import Testing
             ConcurrentCase("requests about existing resources") { try await Self.checkExistingResources() },
             // The cluster is empty, so most of the generated requests name resources that do not exist.
             ConcurrentCase("requests about missing resources") {
-                try await LiveCluster.with(LiveCluster.options()) { cluster in
+                try await TestCluster.with(TestCluster.options()) { cluster in
                     let token = try ClusterHarness(cluster).token("shop", isServer: true)
                     let gateway = try #require(cluster.gateways.first)
                     try await Self.runTool(on: gateway.http, token: token, Self.generatedRequests)
@@ -40,7 +40,7 @@ import Testing
 
     /// Makes resources, and runs the tool with requests that name them.
     private static func checkExistingResources() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
             let serverToken = harness.token("shop", isServer: true)

@@ -148,7 +148,7 @@ import Testing
     /// Rules: R17.4, R17.5.
     @Test(.timeLimit(.minutes(3)))
     func `a value over its limit is rejected with the same code by its HTTP resource and by its call`() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let base = try #require(cluster.gateways.first).http
             let serverToken = harness.token("shop", isServer: true)

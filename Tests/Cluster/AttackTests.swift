@@ -17,7 +17,7 @@ import Testing
     @Test(.timeLimit(.minutes(3)))
     func `I1 I16 no attack ends a process, stops a partition, or keeps honest clients from being served`() async throws
     {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let target = try AttackTarget(
                 gateways: harness.addresses,

@@ -49,7 +49,7 @@ enum AwayCase {
     }
 
     private static func run() async throws {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1), readyWithin: .seconds(120)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1), readyWithin: .seconds(120)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let users = try await Users(harness, transport)

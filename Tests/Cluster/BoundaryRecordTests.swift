@@ -25,7 +25,7 @@ extension BoundaryTableTests {
 
     @Test(.timeLimit(.minutes(6)))
     func `I16 no damaged record, key or header ends a process or stops a partition`() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let began = ContinuousClock.now
             let partitions = cluster.options.partitions
@@ -63,7 +63,7 @@ extension BoundaryTableTests {
 
     @Test(.timeLimit(.minutes(6)))
     func `I16 a damaged row neither prevents the restart of a service nor stops a partition`() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let partitions = cluster.options.partitions
             let brokers = cluster.state.kafka

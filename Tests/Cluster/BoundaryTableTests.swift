@@ -17,7 +17,7 @@ import Testing
     @Test(.timeLimit(.minutes(6)))
     func `I16 no boundary value ends a process, and each request gets a documented answer in time`() async throws {
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")
-        var options = LiveCluster.options()
+        var options = TestCluster.options()
         // The cases are sent faster than clients may send calls, so all rate limits are raised to a million.
         options.extraArguments[.gateway] =
             [
@@ -27,7 +27,7 @@ import Testing
                 "server-logins-per-minute", "server-calls-per-second", "server-reads-per-second",
                 "server-settings-per-second",
             ].flatMap { ["--\($0)", "1000000"] } + ["--reads-percent", "100"]
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
             let folder = URL(filePath: #filePath).deletingLastPathComponent()

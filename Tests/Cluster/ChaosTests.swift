@@ -6,13 +6,13 @@ import Testing
 
 /// Runs some rounds of `plaza chaos` (random faults under load) on a real Kafka; longer runs are started by hand
 /// (RELIABILITY.md).
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct ChaosTests {
     @Test(.timeLimit(.minutes(8)), arguments: [UInt64(1)])
     func `I1 I3 I4 I5 I7 I8 I9 I11 I12 I13 I14 I15 random faults under load violate no invariant`(seed: UInt64)
         async throws
     {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.restartsExitedProcesses = true
         // In messages a second for each live, as in `plaza chaos`.
         options.feedBudget = 60
@@ -21,7 +21,7 @@ struct ChaosTests {
         defer { network.stop() }
         let backend = try AppBackend(for: &options)
         defer { backend.stop() }
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let plan = ChaosPlan(seed: seed, rounds: 1...5, duration: .seconds(150)) {
                 harness.token($0, isServer: $1)

@@ -45,7 +45,7 @@ import Testing
 
     /// Options of a cluster of fake services, with the test's own run directory.
     private func options(kafkaBrokers brokers: Int? = nil) throws -> ClusterOptions {
-        var options = LiveCluster.options(kafkaBrokers: brokers)
+        var options = TestCluster.options(kafkaBrokers: brokers)
         options.runDirectory = self.scratch.path + "/run"
         options.binaryDirectory = try self.makePrograms()
         return options
@@ -66,7 +66,7 @@ import Testing
         var options = try self.options()
         options.scale = [.gateway: 2, .cohostBattle: 0]
         let directory = options.runDirectory
-        let pids = try await LiveCluster.with(options) { cluster in
+        let pids = try await TestCluster.with(options) { cluster in
             let state = try ClusterState.read(runDirectory: directory)
             #expect(
                 state.processes.map(\.name) == [
@@ -88,7 +88,7 @@ import Testing
     @Test func `a dead process is restarted with the same ports`() async throws {
         var options = try self.options()
         options.restartsExitedProcesses = true
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             for name in ["redis", "gateway-1"] {
                 let killed = try cluster.process(named: name)
                 try await cluster.kill(name)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func `without automatic restarts, a killed process stays down until it is restarted by hand`() async throws {
-        try await LiveCluster.with(try self.options()) { cluster in
+        try await TestCluster.with(try self.options()) { cluster in
             try await cluster.kill("barrage-fanout-1")
             #expect(try cluster.process(named: "barrage-fanout-1").pid == nil)
             #expect(throws: ClusterError.notAlive("barrage-fanout-1")) {
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `a stopped process is not ready, and becomes ready when it continues`() async throws {
-        try await LiveCluster.with(try self.options()) { cluster in
+        try await TestCluster.with(try self.options()) { cluster in
             try cluster.signal("gateway-1", SIGSTOP)
             // The cluster cannot become ready, so the test waits only a short time.
             let error = await #expect(throws: ClusterError.self) {
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `an instance is added and removed while the cluster runs; no name is used twice`() async throws {
-        try await LiveCluster.with(try self.options()) { cluster in
+        try await TestCluster.with(try self.options()) { cluster in
             let name = try cluster.add(.gateway)
             #expect(name == "gateway-2")
             try await cluster.waitUntilReady(within: .seconds(10))
@@ -150,7 +150,7 @@ import Testing
 
     @Test func `a second cluster in the same run directory is rejected, and the first stays ready`() async throws {
         let options = try self.options()
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let secondCluster = LocalCluster(options)
             let error = await #expect(throws: ClusterError.self) { try await secondCluster.start() }
             await secondCluster.stop()
@@ -164,7 +164,7 @@ import Testing
     @Test func `services restart with the new address after the embedded broker has restarted`() async throws {
         var options = try self.options()
         options.restartsExitedProcesses = true
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let oldAddress = cluster.state.kafka
             try await cluster.kill("broker-1")
             // Waits until the broker has restarted, which gives it another address.
@@ -238,7 +238,7 @@ import Testing
         #expect(end == .exited(0))
     }
 
-    @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
+    @Test(.enabled(if: TestCluster.kafkaHome != nil, "\(TestCluster.whyNoKafka)"))
     func `a killed real Kafka restarts on the same ports, and three brokers do not start on the data of one broker`()
         async throws
     {
@@ -255,7 +255,7 @@ import Testing
         let restarted = try cluster.process(named: "broker-1")
         #expect(restarted.ports == killed.ports && HealthProbe.kafkaAnswers(bootstrap: cluster.state.kafka))
         await cluster.stop()
-        options.broker = .kafkaHome(LiveCluster.kafkaHome ?? "", brokers: 3)
+        options.broker = .kafkaHome(TestCluster.kafkaHome ?? "", brokers: 3)
         let clusterOfThreeBrokers = LocalCluster(options)
         let error = await #expect(throws: ClusterError.self) { try await clusterOfThreeBrokers.start() }
         guard case .badOption(let text) = error else {
@@ -266,9 +266,9 @@ import Testing
         try FileManager.default.removeItem(atPath: cluster.directory.path)
     }
 
-    @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
+    @Test(.enabled(if: TestCluster.kafkaHome != nil, "\(TestCluster.whyNoKafka)"))
     func `three brokers of a real Kafka form one cluster`() async throws {
-        try await LiveCluster.with(try self.options(kafkaBrokers: 3)) { cluster in
+        try await TestCluster.with(try self.options(kafkaBrokers: 3)) { cluster in
             #expect(cluster.state.brokers == 3)
             for address in cluster.state.kafka.split(separator: ",") {
                 #expect(HealthProbe.kafkaAnswers(bootstrap: "\(address)"))
@@ -278,6 +278,6 @@ import Testing
 
     @Test func `a real Kafka is present when LIVEPLAZA_REQUIRE_KAFKA is 1`() {
         let isRequired = ProcessInfo.processInfo.environment["LIVEPLAZA_REQUIRE_KAFKA"] == "1"
-        #expect(!isRequired || LiveCluster.kafkaHome != nil, "LIVEPLAZA_REQUIRE_KAFKA is 1, but there is no Kafka")
+        #expect(!isRequired || TestCluster.kafkaHome != nil, "LIVEPLAZA_REQUIRE_KAFKA is 1, but there is no Kafka")
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized) struct DeadLetterClusterTests {
     @Test(.timeLimit(.minutes(2)))
     func `a dead letter of a call is listed with its origin, and answered once it is submitted again`() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             let brokers = cluster.state.kafka
             let partitions = cluster.options.partitions
             let unansweredSessions = try await runOnDedicatedThread {

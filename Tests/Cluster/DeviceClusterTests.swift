@@ -8,12 +8,12 @@ import TestSupport
 import Testing
 
 /// Tests in real processes of a user's devices, and of a live whose owner is absent.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct DeviceClusterTests {
     /// Writes an apps file whose demo app allows each user one device, and returns the options of a cluster with two
     /// gateways that reads this file.
     private static func oneDeviceOptions() throws -> ClusterOptions {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.scale = [.gateway: 2]
         try RunDirectory(options.runDirectory).create()
         let path = options.runDirectory + "/apps.json"
@@ -35,7 +35,7 @@ struct DeviceClusterTests {
     func `a login on another device at another gateway removes the user from the live on the first device`()
         async throws
     {
-        try await LiveCluster.with(Self.oneDeviceOptions()) { cluster in
+        try await TestCluster.with(Self.oneDeviceOptions()) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
@@ -78,9 +78,9 @@ struct DeviceClusterTests {
     func `a session that connects at a second gateway ends at the first, which no longer renews the user's lease`()
         async throws
     {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.scale = [.gateway: 2]
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
@@ -123,9 +123,9 @@ struct DeviceClusterTests {
     /// Rules: R4.15.
     @Test(.timeLimit(.minutes(3)))
     func `a live is suspended while its owner is absent, and continues when the owner returns`() async throws {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.lease = .seconds(4)
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)

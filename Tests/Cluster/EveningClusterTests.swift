@@ -13,9 +13,9 @@ import Testing
     func `the evening shows lives, gifts and a battle, goes on after a gateway is killed, and ends its lives`()
         async throws
     {
-        var options = LiveCluster.options()
+        var options = TestCluster.options()
         options.scale = [.gateway: 2]
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let setting = Scenario.Setting(
                 addresses: harness.addresses, name: "test", token: { harness.token($0, isServer: $1) }, say: { _ in })

@@ -10,7 +10,7 @@ import Testing
 extension WebhookClusterTests {
     @Test(.timeLimit(.minutes(3)))
     func `messages with a word that was set over HTTP are rejected until the word is removed`() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)

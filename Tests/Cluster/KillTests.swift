@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Kills or stops each service while load runs on a real Kafka.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct KillTests {
     /// The maximum outage in milliseconds: how long a call during the kill may wait for its reply (OPERATING.md).
     static let maxOutageMilliseconds = 3000.0
@@ -18,10 +18,10 @@ struct KillTests {
     func `I8 I15 each service is killed under load and restarted: nothing acknowledged is lost, repeated or reordered`()
         async throws
     {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.restartsExitedProcesses = true
         options.feedBudget = Self.feedBudget
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             for kind in ServiceKind.allCases {
                 try await Self.killUnderLoad(harness, kind, "\(kind.rawValue)-1", "was killed and restarted")
@@ -34,10 +34,10 @@ struct KillTests {
     func `I8 I15 each service is killed under load: a second instance takes over, and nothing acknowledged is lost`()
         async throws
     {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.feedBudget = Self.feedBudget
         for kind in ServiceKind.allCases { options.scale[kind] = 2 }
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             for kind in ServiceKind.allCases {
                 // All connections of an app are in one partition. That of the test's app is the last one, which Kafka
@@ -54,9 +54,9 @@ struct KillTests {
     func `an instance of each service is added and removed under load: nothing is lost, and each stops within 2 s`()
         async throws
     {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.feedBudget = Self.feedBudget
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let report = try await harness.load(duration: .seconds(25)) {
                 let added = try ServiceKind.allCases.map { try cluster.add($0) }
@@ -78,8 +78,8 @@ struct KillTests {
     func `I8 one of three brokers is killed under load: nothing acknowledged is lost, and feeds pause for at most 5 s`()
         async throws
     {
-        let options = LiveCluster.options(kafkaBrokers: 3)
-        try await LiveCluster.with(options, readyWithin: .seconds(120)) { cluster in
+        let options = TestCluster.options(kafkaBrokers: 3)
+        try await TestCluster.with(options, readyWithin: .seconds(120)) { cluster in
             let report = try await ClusterHarness(cluster).load(rate: 5, duration: .seconds(15)) {
                 try await cluster.kill("broker-2")
             }

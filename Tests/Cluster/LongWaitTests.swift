@@ -9,7 +9,7 @@ import Testing
 /// users who are away for long.
 ///
 /// The cases run at the same time, each in a cluster of its own; one after the other they would take eight minutes.
-@Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct LongWaitTests {
     /// How many cases run at a time; the starts of more brokers at once would keep the processors busy.
     private static let clustersAtATime = 4
@@ -27,12 +27,12 @@ struct LongWaitTests {
     /// For each of two services, one of its two instances stands still for 8 s, so that the other takes over.
     private static let shortStops = [ServiceKind.barrageFanout, .audiencePresence].map { kind in
         ConcurrentCase("\(kind.rawValue) stands still for 8 s: nothing is lost or repeated, and no leave is reported") {
-            var options = LiveCluster.options(kafkaBrokers: 1)
+            var options = TestCluster.options(kafkaBrokers: 1)
             // In messages a second for each live, well above the rate of the load.
             options.feedBudget = 60
             options.scale[.barrageFanout] = 2
             options.scale[.audiencePresence] = 2
-            try await LiveCluster.with(options) { cluster in
+            try await TestCluster.with(options) { cluster in
                 let name = "\(kind.rawValue)-1"
                 let report = try await ClusterHarness(cluster).load(duration: .seconds(18)) {
                     try cluster.signal(name, SIGSTOP)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests of presence (who is in a live) with a real Redis and its real timeouts.
-@Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct PresenceClusterTests {
     /// Each case has a cluster of its own.
     ///
@@ -84,7 +84,7 @@ struct PresenceClusterTests {
     }
 
     private static func expireASilentViewer() async throws {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 3, on: hub)
@@ -104,7 +104,7 @@ struct PresenceClusterTests {
     }
 
     private static func restartRedis() async throws {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 5, on: hub)
@@ -135,9 +135,9 @@ struct PresenceClusterTests {
     }
 
     private static func resumeWithinLease() async throws {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.lease = .seconds(6)
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)

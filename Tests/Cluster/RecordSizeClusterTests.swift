@@ -30,8 +30,8 @@ import Testing
     /// Rules: R17.2, R17.4, R17.6.
     @Test(.timeLimit(.minutes(5)))
     func `I16 bans, metadata and updates never stop the partition of a live, however large they are`() async throws {
-        let options = LiveCluster.options(kafkaBrokers: LiveCluster.kafkaHome == nil ? nil : 1)
-        try await LiveCluster.with(options) { cluster in
+        let options = TestCluster.options(kafkaBrokers: TestCluster.kafkaHome == nil ? nil : 1)
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let base = try #require(cluster.gateways.first).http
             let serverToken = harness.token("shop", isServer: true)
@@ -105,13 +105,13 @@ import Testing
 
     /// Rules: R17.6.
     @Test(
-        .enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"), .timeLimit(.minutes(3)),
+        .enabled(if: TestCluster.kafkaHome != nil, "\(TestCluster.whyNoKafka)"), .timeLimit(.minutes(3)),
         // Settings of a topic that services must reject, as name and value.
         arguments: ["max.message.bytes 1000000", "message.timestamp.type CreateTime"])
     func `topics accept records of 1 MiB and use the broker's time; no service starts on a topic with other settings`(
         badSetting: String
     ) async throws {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let serviceRun = try await runOnDedicatedThread {
                 let admin = try KafkaAdmin(KafkaSettings(brokers: cluster.state.kafka, clientID: "test") { _, _, _ in })
                 for topic in try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue)) {
@@ -124,7 +124,7 @@ import Testing
                 let (name, value) = (nameAndValue[0], nameAndValue[1])
                 let change = try TestProcess.run(
                     [
-                        try #require(LiveCluster.kafkaHome) + "/bin/kafka-configs.sh", "--bootstrap-server",
+                        try #require(TestCluster.kafkaHome) + "/bin/kafka-configs.sh", "--bootstrap-server",
                         cluster.state.kafka, "--entity-type", "topics", "--entity-name", topic, "--alter",
                         "--add-config", "\(name)=\(value)",
                     ], environment: ["LOG_DIR": cluster.directory.kafkaDirectory], errors: .output)

@@ -10,17 +10,17 @@ import Testing
 /// A test with real processes: a viewer resumes after its gateway was down for longer than the feed cache reaches back,
 /// and a newcomer gets history (the last messages before the join).
 @Suite(.serialized) struct ReplayClusterTests {
-    @Test(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"), .timeLimit(.minutes(3)))
+    @Test(.enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"), .timeLimit(.minutes(3)))
     func
         `I7 I8 missed messages that are no longer cached come to a viewer by replay, and a newcomer gets history`()
         async throws
     {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.scale[.gateway] = 2
         // The gateways cache the feed for only 1 s.
         options.extraArguments[.gateway] = ["--ring-seconds", "1"]
         try Self.writePolicy(historyCount: 10, in: options.runDirectory)
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let hub = try ClientHub()
             defer { hub.stop() }

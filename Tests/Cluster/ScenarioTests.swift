@@ -7,13 +7,13 @@ import Testing
 @Suite(.serialized) struct ScenarioTests {
     @Test(.timeLimit(.minutes(2)))
     func `I1 I6 I7 I12 I14 the demo scenario passes on the embedded broker`() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { try await ClusterHarness($0).playScenario() }
+        try await TestCluster.with(TestCluster.options()) { try await ClusterHarness($0).playScenario() }
     }
 
-    @Test(.timeLimit(.minutes(2)), .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+    @Test(.timeLimit(.minutes(2)), .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
     func `I1 I6 I7 I12 I14 the demo scenario passes on a real Kafka with two instances of each service`() async throws {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.scale = [.roomDirectory: 2, .audiencePresence: 2, .barrageFanout: 2, .cohostBattle: 2, .gateway: 2]
-        try await LiveCluster.with(options) { try await ClusterHarness($0).playScenario() }
+        try await TestCluster.with(options) { try await ClusterHarness($0).playScenario() }
     }
 }

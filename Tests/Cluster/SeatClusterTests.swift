@@ -9,7 +9,7 @@ import Testing
 /// R7.7).
 ///
 /// Stage events are compared by their `shortText`, such as `seat left 3` for a user who left seat 3.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct SeatClusterTests {
     /// A live with three real clients that have joined.
     ///
@@ -59,7 +59,7 @@ struct SeatClusterTests {
         `invitation, device lock, seat lock, leave and kick change the stage in order; a returning owner is seated`()
         async throws
     {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let fixture = try await SeatFixture(try ClusterHarness(cluster), on: hub)

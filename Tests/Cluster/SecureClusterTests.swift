@@ -28,7 +28,7 @@ struct SecureClusterTests {
     private static func options(
         _ kafka: SecureKafka, mechanism: KafkaSecurity.Mechanism = .plain, password: String? = nil
     ) throws -> ClusterOptions {
-        var options = LiveCluster.options()
+        var options = TestCluster.options()
         let authority = kafka.authority
         let user = SecureKafka.user(of: mechanism)
         // The random number keeps the files of the suite's tests apart.
@@ -60,7 +60,7 @@ struct SecureClusterTests {
         options.extraArguments[.audiencePresence] = [
             "--redis", "127.0.0.1:\(redis.port)", "--redis-user", "liveplaza", "--redis-password-file", passwordFile,
         ]
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             try await ClusterHarness(cluster).playScenario()
             let metrics = try Self.metrics(of: "audience-presence-1", in: cluster)
             let leasesAway = Self.value("audience_leases_away{partition=\"0\"}", in: metrics)

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `a gateway whose HTTP port is in use ends and reports why`() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             let runningGateway = try #require(cluster.gateways.first)
             let (end, output) = try await self.runUntilEnd(
                 of: .gateway,
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `a command whose output cannot be written reports this and ends with 74, without a trap`() async throws {
-        try await LiveCluster.with(LiveCluster.options()) { cluster in
+        try await TestCluster.with(TestCluster.options()) { cluster in
             // Each write to this device fails because no space is left.
             let fullDevice = try #require(FileHandle(forWritingAtPath: "/dev/full"))
             let log = NSTemporaryDirectory() + "liveplaza-process-\(UUID().uuidString).log"

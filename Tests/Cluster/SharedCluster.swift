@@ -31,10 +31,10 @@ struct SharedCluster: SuiteTrait, TestScoping {
     ) async throws {
         let backend = try RecordingReceiver { _, _ in .answer(200, "{}") }
         defer { backend.stop() }
-        var options = LiveCluster.options()
+        var options = TestCluster.options()
         options.lease = Self.lease
         try Self.writeApps(RunDirectory(options.runDirectory), backendURL: backend.url)
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             try await Self.$running.withValue((harness, backend)) { try await body() }
         }

@@ -113,7 +113,7 @@ enum StandstillCases {
         let brokers = cluster.state.kafka.split(separator: ",").enumerated()
         let askedBrokers = brokers.filter { $0.offset != broker }.map(\.element)
         let command = [
-            "\(try #require(LiveCluster.kafkaHome))/bin/kafka-topics.sh", "--bootstrap-server",
+            "\(try #require(TestCluster.kafkaHome))/bin/kafka-topics.sh", "--bootstrap-server",
             askedBrokers.joined(separator: ","), "--describe", "--under-replicated-partitions",
         ]
         let deadline = ContinuousClock.now + .seconds(60)
@@ -135,11 +135,11 @@ enum StandstillCases {
         kafkaBrokers brokers: Int, seconds: Int,
         _ disturb: @escaping @Sendable (LocalCluster, FeedProbe) async throws -> Void
     ) async throws -> LoadReport {
-        var options = LiveCluster.options(kafkaBrokers: brokers)
+        var options = TestCluster.options(kafkaBrokers: brokers)
         options.restartsExitedProcesses = true
         // In messages a second for each live, well above the rate of the load.
         options.feedBudget = 60
-        return try await LiveCluster.with(options, readyWithin: .seconds(120)) { cluster in
+        return try await TestCluster.with(options, readyWithin: .seconds(120)) { cluster in
             let harness = try ClusterHarness(cluster)
             let report = try await harness.load(lives: 3, viewers: 5, rate: 5, duration: .seconds(seconds)) {
                 let hub = try ClientHub()

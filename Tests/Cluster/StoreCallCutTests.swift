@@ -16,7 +16,7 @@ import Testing
 /// reply. Every call must succeed and be applied once. At the end the user's stores must equal those of a witness, who
 /// enters at the beginning and is never cut off, and those of a newcomer, who enters at the end. `SimulatedCallCutTests`
 /// plays the same sessions on a cluster in memory.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreCallCutTests {
     /// How many sessions are played at a time: a session for each number of frames of two sessions with a cut at each
     /// call, or about as many users who enter their lives.
@@ -27,7 +27,7 @@ struct StoreCallCutTests {
         async throws
     {
         let sessions = try SessionFile().sessions
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let hub = try ClientHub()

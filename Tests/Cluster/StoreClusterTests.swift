@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of LivePlazaKit's stores (the Swift SDK's observable states) with real processes.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreClusterTests {
     /// A live with its host, and with a guest who has entered it and is not on a seat yet.
     private struct StoreFixture {
@@ -37,7 +37,7 @@ struct StoreClusterTests {
     func `the stores of host and guest show messages, likes, gifts, a seat, a mute, a kick and the end of the live`()
         async throws
     {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let fixture = try await StoreFixture(harness, over: transport)
@@ -162,7 +162,7 @@ struct StoreClusterTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `two hosts connect and battle, and the stores of both hosts show the same`() async throws {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             // Each host owns a live. The lives are not connected yet.

@@ -8,13 +8,13 @@ import Testing
 ///
 /// These tests wait for the events that `StoreClusterTests` does not wait for. `StoreCoverageTests` checks that no
 /// event is left out.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreEventTests {
     @Test(.timeLimit(.minutes(3)))
     func `applications, invitations, locked devices and the end of a live reach the host, guest and admin`()
         async throws
     {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             // The host owns the live. The guest and the admin have entered it, and no guest is on a seat.
@@ -100,7 +100,7 @@ struct StoreEventTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `a co-host or battle request reaches the other host, and the request's end reaches the hosts`() async throws {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             // Each host owns a live. The lives are not connected yet.
@@ -164,7 +164,7 @@ struct StoreEventTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `a login ends when the same session logs in again, and when its token expires`() async throws {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let name = ClusterHarness.uniqueName("user")

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Kills a gateway to which many clients with LivePlazaKit (the Swift SDK) are connected.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreKillTests {
     private static let live = ClusterHarness.uniqueName("kill")
     /// With host and witness, 200 clients are connected at the kill; with witness and newcomer, a live has 200 viewers,
@@ -22,9 +22,9 @@ struct StoreKillTests {
     func `I7 I8 after one of two gateways of 200 clients is killed, all show the same as a client of the other one`()
         async throws
     {
-        var options = LiveCluster.options(kafkaBrokers: 1)
+        var options = TestCluster.options(kafkaBrokers: 1)
         options.scale[.gateway] = 2
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             // The host, the witness (a viewer to compare with) and the newcomer use only the gateway that survives. The

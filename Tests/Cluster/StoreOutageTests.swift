@@ -7,7 +7,7 @@ import Testing
 /// Tests with real processes of what the stores show and publish of requests when a connection is lost.
 ///
 /// `AwayCase` is the test of a connection that is lost for longer than the server keeps notices.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreOutageTests {
     /// The call timeout of the users whose calls get no reply in time.
     private static let shortTimeout = Duration.seconds(2)
@@ -17,7 +17,7 @@ struct StoreOutageTests {
     @Test(.timeLimit(.minutes(3)))
     func `each request and each end of one is published once, also by a host that was cut off meanwhile`() async throws
     {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let host = try await LiveMember.makeHost("once", harness, transport)
@@ -52,7 +52,7 @@ struct StoreOutageTests {
 
     @Test(.timeLimit(.minutes(3)))
     func `after a call of unknown outcome, the stores show and publish what became of the request`() async throws {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let host = try await LiveMember.makeHost("unknown", harness, transport, callTimeout: Self.shortTimeout)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests with real processes of what the stores show after a token has ended.
-@Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreTokenTests {
     private static let tokenLifetime = Duration.seconds(5)
     /// How long a user is away, so that its token ends meanwhile.
@@ -16,7 +16,7 @@ struct StoreTokenTests {
     func `users whose tokens end show what a witness and a newcomer show: with a provider, and after a new login`()
         async throws
     {
-        try await LiveCluster.with(LiveCluster.options(kafkaBrokers: 1)) { cluster in
+        try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let host = try await LiveMember.makeHost("token", harness, transport)

@@ -68,15 +68,15 @@ import Testing
     }
 
     /// Runs on the embedded broker (nil) and, where Kafka is installed, on a real Kafka with one broker (1).
-    @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
+    @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || TestCluster.kafkaHome != nil } as [Int?])
     func `a message that is sent yields one trace with a span for each step`(kafkaBrokers: Int?) async throws {
         // The receiver stands in for a trace collector, which gets spans over HTTP (OTLP).
         let collector = try RecordingReceiver { _, _ in .answer(200, "{}") }
-        var options = LiveCluster.options(kafkaBrokers: kafkaBrokers)
+        var options = TestCluster.options(kafkaBrokers: kafkaBrokers)
         options.environment["LIVEPLAZA_TRACES"] = collector.url
         // The gateway traces each call.
         options.extraArguments[.gateway] = ["--trace-sample", "1"]
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)

@@ -21,7 +21,7 @@ import Testing
     ///
     /// Hooks are the backend's URL and secret, the events that it receives, and the calls about which it is asked.
     static func options(with hooks: AppHooks, kafkaBrokers brokers: Int? = nil) -> ClusterOptions {
-        var options = LiveCluster.options(kafkaBrokers: brokers)
+        var options = TestCluster.options(kafkaBrokers: brokers)
         options.hooks = hooks
         return options
     }
@@ -70,13 +70,13 @@ import Testing
     /// Runs on the embedded broker (nil) and, where Kafka is installed, on a real Kafka with one broker (1).
     ///
     /// Rules: R14.3, R14.6.
-    @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
+    @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || TestCluster.kafkaHome != nil } as [Int?])
     func `a backend receives the events of each live, signed and in order`(kafkaBrokers: Int?) async throws {
         // Alice and Berta own a live each. Dora only views Alice's live.
         let receiver = try RecordingReceiver { _, _ in .answer(200, "{}") }
         let hooks = AppHooks(url: receiver.url, secret: Self.secret)
         let options = Self.options(with: hooks, kafkaBrokers: kafkaBrokers)
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)

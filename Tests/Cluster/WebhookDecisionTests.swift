@@ -73,7 +73,7 @@ extension WebhookClusterTests {
         async throws
     {
         let receiver = try RecordingReceiver { _, request in Self.decide(request) }
-        try await LiveCluster.with(Self.optionsAsking(receiver)) { cluster in
+        try await TestCluster.with(Self.optionsAsking(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let (harness, gateway, serverToken) = try await Self.createLiveAndGift(in: cluster)

@@ -22,7 +22,7 @@ import Testing
         let oppositeDecisions = [rejection, acceptance, rejection]
         let decisions = firstDecisions + oppositeDecisions
         let receiver = try RecordingReceiver { index, _ in .answer(200, decisions[index % decisions.count]) }
-        try await LiveCluster.with(WebhookClusterTests.optionsAsking(receiver)) { cluster in
+        try await TestCluster.with(WebhookClusterTests.optionsAsking(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let (harness, gateway, serverToken) = try await WebhookClusterTests.createLiveAndGift(in: cluster)

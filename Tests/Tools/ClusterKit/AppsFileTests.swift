@@ -86,9 +86,9 @@ import Testing
         #expect(!output.contains("AAECAwQ"), "a key must never be printed")
 
         // A cluster starts with valid JSON in the variable. `plaza token` and `plaza demo` need the variable, too.
-        var options = LiveCluster.options()
+        var options = TestCluster.options()
         options.environment["LIVEPLAZA_APPS_JSON"] = Self.validApps
-        try await LiveCluster.with(options) { cluster in
+        try await TestCluster.with(options) { cluster in
             let state = try ClusterState.read(runDirectory: cluster.directory.path)
             #expect(await state.checkingReadiness().isReady)
             #expect(!FileManager.default.fileExists(atPath: cluster.directory.path + "/apps.json"))

@@ -3,7 +3,7 @@ package import ClusterKit
 internal import Foundation
 
 /// Local clusters for tests, with free ports and a run directory that is removed after the test.
-package enum LiveCluster {
+package enum TestCluster {
     /// The directory of a real Apache Kafka; nil when there is none.
     package static var kafkaHome: String? { RealKafka.home }
 
