@@ -70,8 +70,8 @@ import Testing
         #expect(missingFileProblems.first?.contains("there is no such file") == true)
         let folderProblems = self.readSecret(["--redis-password-file", self.scratch.path]).problems
         #expect(folderProblems.first?.contains("no regular file") == true)
-        // The superuser may read a file of any mode. But nobody can open a path that treats a file as a folder: the
-        // system's error is ENOTDIR, and not that of a missing file.
+        // The tests may run as the superuser, who can read a file of any mode. Nobody can open this path, because it
+        // treats a file as a folder. The system's error is then ENOTDIR, not that of a missing file.
         let unreadablePath = try self.writeFile("hush") + "/secret"
         let unreadableFileProblems = self.readSecret(["--redis-password-file", unreadablePath]).problems
         #expect(unreadableFileProblems.first?.contains("cannot be read (error \(ENOTDIR))") == true)

@@ -23,7 +23,7 @@ import Testing
         #expect(reader.effectiveSettings.map(\.source) == [.argument, .environment, .defaultValue])
     }
 
-    @Test func `every form of an option is read, and of a repeated option the last value wins`() throws {
+    @Test func `every form of an option is read, and the last value of a repeated option wins`() throws {
         var reader = Self.makeReader([
             "--a=1", "--a", "2", "--t=20s", "--on", "--no-off", "--b=false", "--mode=safe", "--l", "x,,y", "--neg",
             "-5",

@@ -7,7 +7,7 @@ package import PlazaModel
 /// The items of a live are numbered from 1. Some texts have a meaning:
 /// - "huge" becomes an item that no broker accepts;
 /// - "large" becomes an item of `largeItemBytes`, about half of what brokers accept;
-/// - "flood" becomes `floodCount` such items;
+/// - "flood" becomes `floodCount` items of `largeItemBytes`;
 /// - "deadly" ends the process;
 /// - "alarm" becomes an item and makes the live's row due 300 ms later. The due row becomes the item "rang";
 /// - "huge alarm" is like "alarm", but the due row becomes an item that no broker accepts;
@@ -32,10 +32,10 @@ package struct TallyMachine: Machine {
         package var count: Int64
         /// When the row must be handled without an input; nil if it has no due time.
         package var due: Timestamp?
-        /// The text that set the due time.
+        /// The text that set the due time; empty if no text did.
         package var alarm = ""
 
-        /// A row that no text has made due, unless `due` is set.
+        /// A row with an empty `alarm`.
         package init(count: Int64, due: Timestamp? = nil) {
             self.count = count
             self.due = due

@@ -86,7 +86,7 @@ import Testing
 
     @Test
     func
-        `the follower of an empty topic is ready once it has read the ends, and then each wait returns at once`()
+        `the follower of an empty topic is ready once it has read the partitions' ends; then each wait returns at once`()
         throws
     {
         let running = try RunningFollower()

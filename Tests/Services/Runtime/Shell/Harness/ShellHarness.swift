@@ -41,9 +41,9 @@ final class ShellHarness {
     ///   - instance: the name of the shell's instance.
     ///   - appendTimeout: how long the shell waits for the acknowledgement of each appended batch; after a timeout of 0
     ///     the shell does not know whether the batch was appended.
-    ///   - producerQueueKiB: the capacity of each producer's queue in KiB; nil for that of services, 128 MiB.
+    ///   - producerQueueKiB: the capacity of each producer's queue in KiB; nil for the default of services, 128 MiB.
     ///   - log: the shell's log.
-    ///   - makeProcessor: makes the processor of a partition, if it is not only that of the tally machine.
+    ///   - makeProcessor: makes the processor of a partition; by default, that of the tally machine.
     /// - Returns: the shell, which runs on a dedicated thread.
     func startShell(
         _ instance: String, appendTimeout: @escaping @Sendable () -> Duration = { .seconds(5) },
@@ -84,17 +84,17 @@ final class ShellHarness {
         }
     }
 
-    /// Leaves a transaction open, as an owner does that dies during a commit.
+    /// Begins a transaction and leaves it open, as an owner does that dies during a commit.
     ///
-    /// If the transaction were committed, it would delete the live's row, set the group's offset back to the beginning,
-    /// and write a record without a value and an epoch claim to the live's feed partition.
+    /// A commit of the transaction would delete the live's row, set the group's offset back to the beginning, and write
+    /// two records to the live's feed partition: one without a value, and an epoch claim.
     ///
     /// - Parameter live: the live whose partition the transaction writes.
     /// - Returns: the producer, with its transaction open on the broker.
     /// - Throws: an error of the broker.
     func openTransaction(deletingRowOf live: LiveKey) throws -> KafkaProducer {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
-        let group = try KafkaConsumer(self.settings, group: "barrage")
+        let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
         defer { group.close() }
         let producer = try KafkaProducer(
             self.settings, transactionalID: "ghost-\(live.text)", transactionTimeout: .seconds(2),
@@ -131,20 +131,22 @@ final class ShellHarness {
     }
 
     /// The offset and the epoch of the last appended record in the live's feed partition.
-    func lastBatchHeader(in live: LiveKey) throws -> (offset: Int64, epoch: Int64) {
+    func lastAppendedRecord(in live: LiveKey) throws -> (offset: Int64, epoch: Int64) {
         let reader = try StateReader(self.settings)
         defer { reader.close() }
-        var lastHeader: (offset: Int64, epoch: Int64)?
+        var lastRecord: (offset: Int64, epoch: Int64)?
         try reader.read([self.partition(of: live, .roomFeed)], deadline: MonotonicClock.now + .seconds(10)) { record in
-            if let header = BatchHeader(record) { lastHeader = (record.offset, header.epoch) }
+            if let header = BatchHeader(record) { lastRecord = (record.offset, header.epoch) }
         }
-        return try #require(lastHeader)
+        return try #require(lastRecord)
     }
 
     /// The epoch of the last appended record in the live's feed partition.
-    func lastEpoch(in live: LiveKey) throws -> Int64 { try self.lastBatchHeader(in: live).epoch }
+    func lastEpoch(in live: LiveKey) throws -> Int64 { try self.lastAppendedRecord(in: live).epoch }
 
-    /// Waits until the epoch claims in the metadata of the committed offset of the live's inbox satisfy a condition.
+    /// Waits until the epoch claims of the live's partition satisfy a condition.
+    ///
+    /// The claims are in the metadata of the committed offset of the inbox partition.
     ///
     /// - Returns: the claims.
     func waitForClaims(of live: LiveKey, until condition: (FeedEpochs) -> Bool) throws -> FeedEpochs {
@@ -238,7 +240,7 @@ final class ShellHarness {
     }
 }
 
-/// A shell that runs on a dedicated thread.
+/// A shell that runs on a dedicated thread; it is stopped at the latest when nothing refers to it any more.
 final class RunningShell {
     let machineShell: MachineShell
     let metrics = MetricsRegistry()
@@ -263,13 +265,16 @@ final class RunningShell {
         self.thread = DedicatedThread("test") { shell.run() }
     }
 
+    /// Stops the shell of a test that throws before it calls `stop`; its thread ends by itself.
+    deinit { self.machineShell.stop() }
+
     /// The number of partitions that the shell owns.
-    var ownedPartitions: Int {
+    var ownedPartitionCount: Int {
         self.metrics.gauge(MetricNames.Shell.partitions, help: "", labels: ["machine": "barrage"]).value
     }
 
-    /// The partitions that the shell's metrics name as its own.
-    var namedPartitions: Set<Int> {
+    /// The partitions that the shell owns, as its metrics name them.
+    var ownedPartitions: Set<Int> {
         let family = self.metrics.snapshot().first { $0.name == MetricNames.Shell.ownedPartition }
         return Set(
             (family?.samples ?? []).filter { $0.value == .number(1) }.compactMap { sample in
@@ -278,12 +283,12 @@ final class RunningShell {
     }
 
     /// The number of partitions whose rows the shell cannot restore.
-    var damagedPartitions: Int {
+    var damagedPartitionCount: Int {
         self.metrics.gauge(MetricNames.Shell.damagedPartitions, help: "", labels: ["machine": "barrage"]).value
     }
 
     /// The number of inputs and rows that the shell has set aside.
-    var deadLetters: Int {
+    var deadLetterCount: Int {
         self.metrics.counter(MetricNames.Shell.deadLetters, help: "", labels: ["machine": "barrage"]).value
     }
 

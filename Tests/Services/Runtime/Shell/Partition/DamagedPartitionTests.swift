@@ -47,7 +47,7 @@ import Testing
                 == ["barrage does not serve partition \(partition), whose rows cannot be restored"])
         #expect(shell.machineShell.isReady)
         #expect(shell.machineShell.isLive)
-        #expect(shell.damagedPartitions == 1)
+        #expect(shell.damagedPartitionCount == 1)
         #expect(shell.stop())
 
         // The repair commits an offset for the group while the group has no members. The in-memory broker rejects
@@ -59,7 +59,7 @@ import Testing
         let repairedNumbers = try harness.readItemNumbers(of: [damagedLive]) { $0[damagedLive]?.count == 1 }
         #expect(repairedNumbers == [damagedLive: [1]])
         #expect(nextShell.machineShell.degradations.isEmpty)
-        #expect(nextShell.damagedPartitions == 0)
+        #expect(nextShell.damagedPartitionCount == 0)
         #expect(nextShell.stop())
     }
 

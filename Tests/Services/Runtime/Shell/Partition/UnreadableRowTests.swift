@@ -6,7 +6,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// A partition whose state topic has a row that the machine cannot read.
+/// Tests of a partition whose state topic has a row that the machine cannot read.
 @Suite(.serialized) struct UnreadableRowTests {
     @Test(.timeLimit(.minutes(1)))
     func `a partition without an unreadable row is served, and reported until the row is replaced`() throws {

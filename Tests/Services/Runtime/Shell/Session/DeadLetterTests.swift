@@ -42,10 +42,10 @@ import Testing
             for live in lives { #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2]) }
             let deadLetters = try harness.readRecords(of: .deadLetters, in: lives[1]) { !$0.isEmpty }
             #expect(deadLetters.count == 1)
-            let letter = try #require(deadLetters.first)
-            #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "barrage.inbox")
-            #expect(letter.header("dead-machine").map { String(decoding: $0, as: UTF8.self) } == "barrage")
-            let input = try Wire.decode(BarrageInput.self, from: try #require(letter.value))
+            let deadLetter = try #require(deadLetters.first)
+            #expect(deadLetter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "barrage.inbox")
+            #expect(deadLetter.header("dead-machine").map { String(decoding: $0, as: UTF8.self) } == "barrage")
+            let input = try Wire.decode(BarrageInput.self, from: try #require(deadLetter.value))
             guard case .sendText("huge", _, let caller) = input.command else {
                 Issue.record("expected the input \"huge\" as the dead letter, got \(input)")
                 return
@@ -79,10 +79,10 @@ import Testing
                 [first, second].allSatisfy { found[$0]?.contains(3) ?? false }
             }
             for live in [first, second] { #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2, 3]) }
-            let letters = try harness.readRecords(of: .deadLetters, in: nil) { records in
+            let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { records in
                 [first, second].allSatisfy { live in records.contains { $0.key == Array(live.text.utf8) } }
             }
-            for live in [first, second] { #expect(letters.count { $0.key == Array(live.text.utf8) } == 1) }
+            for live in [first, second] { #expect(deadLetters.count { $0.key == Array(live.text.utf8) } == 1) }
             #expect(shell.stop())
         }
     }
@@ -158,16 +158,17 @@ import Testing
             let inputCount = 400
             for number in 1...inputCount { try harness.sendText(number == 250 ? "huge" : "\(number)", in: live) }
             try harness.flush()
-            // The test writes what an owner leaves behind that died with its first batch.
-            try harness.writeFailedAttempts(0, in: live, uncommittedInputs: Int64(inputCount), isBatch: true)
+            // The test writes what an owner leaves behind that died with its first batch, before any input alone.
+            try harness.writeFailedAttempts(0, in: live, uncommittedInputs: Int64(inputCount))
             let secondShell = harness.startShell("two")
             // The item "before", and one item of each input but "huge".
             let numbers = try harness.readItemNumbers(of: [live]) { $0[live]?.contains(Int64(inputCount)) ?? false }
             #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == (1...Int64(inputCount)).map { $0 })
-            let letters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
-            #expect(letters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("huge") })
+            let deadLetters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
+            #expect(deadLetters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("huge") })
             #expect(secondShell.stop())
-            // 13 chunks, and the 32 inputs of the chunk that failed. One by one, it would be 400 records.
+            // The shell writes a record for each of 13 chunks (400 inputs / 32) and for each of the 32 inputs of the
+            // chunk that failed. If it processed all inputs one by one, it would write 400 records.
             let attempts = try harness.readRecords(of: .barrageState, in: nil, timeout: .seconds(2)) { _ in false }
                 .filter { $0.key == Array(ProcessingAttempts.key.utf8) }
             #expect(attempts.count < 120, "\(attempts.count) records of attempts")
@@ -187,14 +188,14 @@ import Testing
             headers: [KafkaHeader(name: "traceparent", value: bytes(headerBytes))])
         // The reason has 20,000 bytes of UTF-8.
         let reason = String(repeating: "😀", count: 5_000)
-        let letter = DeadLetter(input, machine: "barrage", reason: reason).outgoing()
+        let deadLetter = DeadLetter(input, machine: "barrage", reason: reason).outgoing()
         // A header consists of its name, its value and their lengths, which take at most 16 bytes.
-        let sizeOfHeaders = letter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
-        let size = (letter.key?.count ?? 0) + (letter.value?.count ?? 0) + sizeOfHeaders
+        let sizeOfHeaders = deadLetter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
+        let size = (deadLetter.key?.count ?? 0) + (deadLetter.value?.count ?? 0) + sizeOfHeaders
         #expect(size < PlazaTopic.maxMessageBytes - 1_000, "1000 bytes are left for the fields of the record batch")
         // Key, value or headers that are too large are left out, and their bytes are counted. The smallest of them has
         // 340,000 bytes.
-        let origin = DeadLetterOrigin { name in letter.headers.first { $0.name == name }?.value }
+        let origin = DeadLetterOrigin { name in deadLetter.headers.first { $0.name == name }?.value }
         #expect(origin?.omittedBytes ?? 0 >= 340_000)
         #expect(origin?.offset == 7)
     }
@@ -243,7 +244,7 @@ extension ShellHarness {
     @discardableResult
     func waitForCommit(of live: LiveKey, uncommittedInputs: Int64) throws -> Int64 {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
-        let group = try KafkaConsumer(self.settings, group: "barrage")
+        let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
         defer { group.close() }
         let inbox = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
         let expectedOffset = try group.endOffset(of: inbox, timeout: .seconds(5)) - uncommittedInputs
@@ -259,12 +260,11 @@ extension ShellHarness {
             "expected the committed offset \(expectedOffset), got \(offset ?? -1)")
     }
 
-    /// Writes the record of attempts that `count` owners leave behind if they die while they process one input alone.
+    /// Writes the record of attempts that `count` owners leave behind if they die while they process one input alone;
+    /// with a count of 0, the record of an owner that died with a whole batch.
     ///
-    /// This input is the first of the partition's last `uncommittedInputs` inputs, which are not committed.
-    func writeFailedAttempts(
-        _ count: Int, in live: LiveKey, uncommittedInputs: Int64, isBatch: Bool = false
-    ) throws {
+    /// The input is the first of the partition's last `uncommittedInputs` inputs, which are not committed.
+    func writeFailedAttempts(_ count: Int, in live: LiveKey, uncommittedInputs: Int64) throws {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
         // A record with an earlier offset would be ignored. The next owner would then process the deadly input and end
         // the test's process.
@@ -272,7 +272,7 @@ extension ShellHarness {
         // Step 0 is the input itself, because no row is due before it. Until the offset `aloneUntil`, which may be any
         // offset after the input, the next owner processes each input alone.
         let record = ProcessingAttempts.Record(
-            offset: inputOffset, step: 0, count: count, aloneUntil: isBatch ? nil : inputOffset + 10,
+            offset: inputOffset, step: 0, count: count, aloneUntil: count == 0 ? nil : inputOffset + 10,
             process: "a dead process")
         let producer = try KafkaProducer(self.settings)
         defer { producer.close(timeout: .seconds(1)) }

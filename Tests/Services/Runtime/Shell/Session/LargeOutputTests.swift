@@ -15,7 +15,8 @@ import Testing
 /// The machine is `TallyMachine`: the text "large" becomes an item of 480 KB, "flood" becomes 100 such items, and "large
 /// alarm" makes the live's row due 300 ms later, which then becomes such an item.
 ///
-/// The real Kafka is not the one that other tests share, because they read their topics from the beginning.
+/// The test on a real Kafka has a broker of its own, because other tests read the topics of their shared broker from the
+/// beginning, and would read all this output.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LargeOutputTests {
     @Test func `I16 inputs with too much output for one batch are processed in several ones, on the in-memory broker`()
         async throws
@@ -50,7 +51,7 @@ import Testing
         try harness.flush()
         let shell = harness.startShell("one", producerQueueKiB: 20 << 10)
         try Self.expectItems(inputCount, in: live, harness)
-        #expect(shell.deadLetters == 0)
+        #expect(shell.deadLetterCount == 0)
         #expect(shell.stop())
     }
 
@@ -61,9 +62,9 @@ import Testing
         try harness.flush()
         let shell = harness.startShell("one", producerQueueKiB: 4 << 10)
         try Self.expectItems(5, in: live, harness)
-        let letters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
-        #expect(letters.count == 1)
-        let input = try Wire.decode(BarrageInput.self, from: try #require(letters.first?.value))
+        let deadLetters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
+        #expect(deadLetters.count == 1)
+        let input = try Wire.decode(BarrageInput.self, from: try #require(deadLetters.first?.value))
         guard case .sendText("flood", _, let caller) = input.command else {
             Issue.record("expected the input \"flood\" as the dead letter, got \(input)")
             return
@@ -90,12 +91,12 @@ import Testing
         }
         // The item of the text, and that of the due row.
         for live in lives { #expect(numbers[live] == [1, 2]) }
-        #expect(shell.deadLetters == 0)
+        #expect(shell.deadLetterCount == 0)
         #expect(shell.stop())
     }
 
     /// Waits until the shell has committed all inputs that an inbox partition has now, or for at most 30 s.
-    private static func waitUntilDecided(_ partition: TopicPartition, _ harness: ShellHarness) throws {
+    private static func waitUntilCommitted(_ partition: TopicPartition, _ harness: ShellHarness) throws {
         let group = try KafkaConsumer(harness.settings, group: AppendedFeed.group)
         defer { group.close() }
         let end = try group.endOffset(of: partition, timeout: .seconds(5))
@@ -112,9 +113,10 @@ import Testing
     /// Waits until the live's feed has items with the numbers from 1 to `count`.
     private static func expectItems(_ count: Int, in live: LiveKey, _ harness: ShellHarness) throws {
         // The in-memory broker keeps only the last 5 MB of a partition, and may have an item twice. The feed is read
-        // when all is written, because a reader cannot continue whose next record was removed.
+        // only after everything is written, because a reader cannot continue once the broker has removed the record
+        // that it would read next.
         if harness.kafkaMode == .embedded {
-            try Self.waitUntilDecided(harness.partition(of: live, .barrageInbox), harness)
+            try Self.waitUntilCommitted(harness.partition(of: live, .barrageInbox), harness)
         }
         let numbers = try harness.readItemNumbers(of: [live]) { $0[live]?.last == Int64(count) }[live] ?? []
         if harness.kafkaMode == .embedded {

@@ -84,9 +84,9 @@ import Testing
         try harness.sendText("x", in: live)
         try harness.flush()
         try harness.waitForItems(1, in: live)
-        #expect(shell.namedPartitions == Set(0..<ShellHarness.partitions))
+        #expect(shell.ownedPartitions == Set(0..<ShellHarness.partitions))
         #expect(shell.stop())
-        #expect(shell.namedPartitions == [])
+        #expect(shell.ownedPartitions == [])
         let text = PrometheusText.render(shell.metrics)
         for line in [
             #"shell_owned_partition{machine="barrage",partition="0"} 0"#,
@@ -197,7 +197,7 @@ import Testing
         try harness.sendTextsOneByOne(3, in: live)
         // A restore reads the feed from the checkpoint's offset, which must be after the last appended record.
         let claims = try harness.waitForClaims(of: live) { claims in
-            guard let lastRecord = try? harness.lastBatchHeader(in: live) else { return false }
+            guard let lastRecord = try? harness.lastAppendedRecord(in: live) else { return false }
             return claims.checkpointOffset > lastRecord.offset
         }
         #expect(claims.claims.last?.epoch == (try harness.lastEpoch(in: live)))
@@ -231,7 +231,7 @@ import Testing
         #expect(secondShell.stop())
     }
 
-    /// The numbers without those that are not higher than all numbers before them.
+    /// The numbers that are higher than all numbers before them.
     static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
         var highest: Int64 = 0
         return numbers.filter { number in

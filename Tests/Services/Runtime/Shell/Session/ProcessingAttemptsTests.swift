@@ -7,18 +7,20 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of how owners of a partition find the input that ends their processes; "1", "2", … name the processes.
+/// Tests of how the owners of a partition find an input that ends their processes; "1", "2", … name the processes.
 ///
-/// An owner writes a record of attempts when it acquires the partition, and before it processes a chunk of suspect
-/// inputs, or one alone. An owner that finds the record of a dead owner at the committed offset processes inputs in
-/// chunks, if there are many; it processes few inputs, and those of a chunk in which an owner died, alone. The record
-/// counts how many owners have begun to process an input alone. After two of them the next owner sets the input aside.
+/// An owner writes a record of attempts when it acquires the partition, and before each chunk of suspect inputs and each
+/// suspect input that it processes alone. Inputs are suspect if an owner finds the record of a dead owner at the
+/// committed offset. It processes many suspect inputs in chunks. It processes inputs alone if they are few, or if an
+/// owner died in their chunk. The record counts how many owners have begun to process an input alone. After two of them
+/// the next owner sets the input aside.
 @Suite struct ProcessingAttemptsTests {
     /// An input that no due rows precede has one step, 0: the input itself.
     private static let firstStep = 0
     /// Stands for the input itself; a due row has its key instead.
     private static let input = ""
-    /// The generation of an owner that has found a backlog of more than 1000 inputs.
+    /// The generation (the offset of the tick with which an owner acquired the partition) of an owner that has found a
+    /// backlog of more than 1000 inputs, of which at most 1000 are suspect.
     private static let lateGeneration: Int64 = 5000
 
     /// The attempts of an owner that has acquired the partition and found `record` there, its predecessor's last
@@ -79,23 +81,23 @@ import Testing
         let (end, deadlyOffset) = (Int64(40 + polledCount), Int64(40 + polledCount - 5))
         var offset: Int64 = 40
         var deathCount = 1
-        // Each chunk, and each input that is processed alone, costs two more writes.
-        var writeCount = 0
+        // Each attempt, at a chunk or at an input alone, costs a record of attempts and a commit of its own.
+        var attemptCount = 0
         for process in 2...9 {
             var owner = Self.attemptsAfterTakeover(record, by: "\(process)", at: offset, generation: end - 1)
-            search: while true {
+            attempts: while true {
                 guard owner.isSuspect(at: offset) else {
                     Issue.record("the input at \(offset) is not suspect")
                     return
                 }
                 let length = owner.chooseChunkLength(of: Int(end - offset), until: end, at: offset)
-                writeCount += 1
+                attemptCount += 1
                 if length > 1 {
                     let chunkEnd = offset + Int64(length)
                     let chunk = owner.recordForChunk(until: chunkEnd, at: offset)
                     owner.recordWritten(chunk)
                     record = chunk
-                    if deadlyOffset < chunkEnd { break search }
+                    if deadlyOffset < chunkEnd { break attempts }
                     offset = chunkEnd
                     continue
                 }
@@ -103,15 +105,16 @@ import Testing
                 case .setAside:
                     #expect(offset == deadlyOffset)
                     #expect(deathCount == deaths)
-                    #expect(writeCount < 70, "a batch of 1000 inputs must not be processed one by one")
+                    #expect(attemptCount < 70, "the inputs of a large batch must not be processed one by one")
                     return
                 case .process(let written):
                     if let written { owner.recordWritten(written) }
                     record = written ?? record
                 }
-                if offset == deadlyOffset { break search }
+                if offset == deadlyOffset { break attempts }
                 offset += 1
             }
+            // The loop `attempts` ends when the owner dies.
             deathCount += 1
         }
         Issue.record("the input was never set aside")
@@ -153,7 +156,7 @@ import Testing
         #expect(!owner.isSuspect(at: 100))
     }
 
-    @Test func `an input is not set aside because owners were fenced in other inputs of its chunk`() {
+    @Test func `an owner that was fenced in a chunk does not count as an attempt at each input of the chunk`() {
         // "1" was fenced in its batch and "2" in the chunk of the inputs 40 to 71; both are alive.
         let chunk = ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: 72, process: "2")
         // "1" processes the inputs 40 to 44 alone, and is fenced in the input 45.
@@ -176,8 +179,7 @@ import Testing
         #expect(written.count == 2)
     }
 
-    @Test
-    func `a process that begins a chunk and acquires the partition again counts its attempt at one input alone`() {
+    @Test func `after a chunk of the same process, the first attempt at one input alone is counted`() {
         var owner = ProcessingAttempts(process: "1")
         owner.suspect(until: 900, count: 900)
         let chunk = owner.recordForChunk(until: 72, at: 40)
@@ -267,27 +269,27 @@ import Testing
     @Test func `the attempts at a due row do not count for the row or the input after it`() {
         // "1" has died with the row "a", and "2" has handled it and died with the row "b". The next owner finds the row
         // "b" in the place of "a".
-        let ofFirstRow = ProcessingAttempts.Record(
+        let firstRowRecord = ProcessingAttempts.Record(
             offset: 40, step: 0, count: 1, aloneUntil: 41, process: "1", row: "a")
-        var owner = Self.attemptsAfterTakeover(ofFirstRow, by: "2", at: 40)
-        guard case .process(let ofSecondRow?) = owner.stepDecision(row: "b", step: 1, at: 40) else {
+        var owner = Self.attemptsAfterTakeover(firstRowRecord, by: "2", at: 40)
+        guard case .process(let secondRowRecord?) = owner.stepDecision(row: "b", step: 1, at: 40) else {
             Issue.record("the row has no record, or is set aside")
             return
         }
-        #expect(ofSecondRow.count == 1)
-        owner = Self.attemptsAfterTakeover(ofSecondRow, by: "3", at: 40)
-        guard case .process(let repeated?) = owner.stepDecision(row: "b", step: 0, at: 40) else {
+        #expect(secondRowRecord.count == 1)
+        owner = Self.attemptsAfterTakeover(secondRowRecord, by: "3", at: 40)
+        guard case .process(let repeatedRecord?) = owner.stepDecision(row: "b", step: 0, at: 40) else {
             Issue.record("the row has no record, or is set aside")
             return
         }
-        #expect(repeated.count == 2, "the row's second attempt counts although its step has another number now")
-        owner = Self.attemptsAfterTakeover(repeated, by: "4", at: 40)
+        #expect(repeatedRecord.count == 2, "the row's second attempt counts although its step has another number now")
+        owner = Self.attemptsAfterTakeover(repeatedRecord, by: "4", at: 40)
         #expect(owner.stepDecision(row: "b", step: 0, at: 40) == .setAside)
-        guard case .process(let ofInput?) = owner.stepDecision(row: Self.input, step: 0, at: 40) else {
+        guard case .process(let inputRecord?) = owner.stepDecision(row: Self.input, step: 0, at: 40) else {
             Issue.record("the input after the row has no record, or is set aside")
             return
         }
-        #expect(ofInput.count == 1)
+        #expect(inputRecord.count == 1)
     }
 
     @Test func `the steps of an older version's record are identified by their numbers`() {
@@ -297,8 +299,7 @@ import Testing
         #expect(owner.stepDecision(row: "b", step: 0, at: 40) != .setAside)
     }
 
-    @Test func `an owner that may have been replaced must not withdraw its attempt, and one with another failure may`()
-    {
+    @Test func `an owner may withdraw its attempt unless another owner may have replaced it`() {
         func canWithdraw(_ failure: (any Error)?, isLeaseDoubtful: Bool = false) -> Bool {
             ProcessingAttempts.canWithdraw(after: failure, isLeaseDoubtful: isLeaseDoubtful)
         }

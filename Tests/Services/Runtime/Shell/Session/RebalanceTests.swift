@@ -22,8 +22,8 @@ extension MachineShellTests {
         let secondShell = harness.startShell("second")
         // The inbox has four partitions, and there is one live in each of them.
         try Self.waitForOwnedPartitions([(firstShell, 2), (secondShell, 2)])
-        #expect(firstShell.namedPartitions.isDisjoint(with: secondShell.namedPartitions))
-        #expect(firstShell.namedPartitions.union(secondShell.namedPartitions) == [0, 1, 2, 3])
+        #expect(firstShell.ownedPartitions.isDisjoint(with: secondShell.ownedPartitions))
+        #expect(firstShell.ownedPartitions.union(secondShell.ownedPartitions) == [0, 1, 2, 3])
         try Self.sendTextToAll("joined", to: lives, harness, untilItemCount: 4)
         let sharedEpochs = try lives.map { try harness.lastEpoch(in: $0) }
         #expect(
@@ -74,7 +74,7 @@ extension MachineShellTests {
     /// Waits until each shell owns the given number of partitions.
     private static func waitForOwnedPartitions(_ counts: [(shell: RunningShell, partitions: Int)]) throws {
         let deadline = MonotonicClock.now + .seconds(20)
-        while !counts.allSatisfy({ $0.shell.ownedPartitions == $0.partitions }) {
+        while !counts.allSatisfy({ $0.shell.ownedPartitionCount == $0.partitions }) {
             try #require(MonotonicClock.now < deadline, "the shells do not own the expected numbers of partitions")
             DedicatedThread.sleep(for: .milliseconds(20))
         }

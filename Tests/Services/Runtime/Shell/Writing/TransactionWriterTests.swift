@@ -9,7 +9,8 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of transactions whose end (the request to commit or abort) gets no response, or reaches the broker late.
+/// Tests of transactions whose end (the request to commit or abort) gets no response or reaches the broker late, and of
+/// a batch that is too large.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TransactionWriterTests {
     /// The API key of the request `EndTxn` in Kafka's protocol.
     private static let endTransactionKey: Int16 = 26
