@@ -23,13 +23,13 @@ struct LeaseFake {
     mutating func execute(_ planned: PlannedInput) -> LeaseResult {
         guard let request = planned.request else { return .nothing }
         switch request {
-        case .join(let live, let owner, let member, _, _, _):
+        case .join(let live, let owner, let member, limit: _, earlierTicket: _, removesOtherSessions: _):
             let isFirst = self.lives[live]?[member.user.userID] == nil
             var stored = self.lives[live]?[member.user.userID] ?? Member(user: member.user, sessions: [:])
             stored.sessions[member.session] = member.ticket
             self.lives[live, default: [:]][member.user.userID] = stored
             return .changed([.joined(isFirst: isFirst, count: self.count(live, owner))])
-        case .leave(let live, let owner, let user, let session, _):
+        case .leave(let live, let owner, let user, let session, ticket: _):
             guard var member = self.lives[live]?[user], member.sessions.removeValue(forKey: session) != nil else {
                 return .nothing
             }
@@ -37,18 +37,18 @@ struct LeaseFake {
             return .changed([
                 .left(user: member.user, isLast: member.sessions.isEmpty, count: self.count(live, owner))
             ])
-        case .kick(let live, let user, _):
+        case .kick(let live, let user, includesAbsent: _):
             guard let member = self.lives[live]?.removeValue(forKey: user) else { return .nothing }
             // The request does not name the owner, who is therefore counted too. The matrix compares no counts.
             return .changed([.kicked(user: member.user, count: self.count(live, ""))])
-        case .rename(let live, let user, _, _):
+        case .rename(let live, let user, session: _, ticket: _):
             guard self.lives[live]?[user.userID] != nil else { return .nothing }
             self.lives[live]?[user.userID]?.user = user
             return .changed([.renamed])
         case .clear(let live):
             self.lives[live] = nil
             return .nothing
-        case .page(let live, _, _):
+        case .page(let live, after: _, count: _):
             let members = self.users(in: live).map { user in
                 AudienceMember(user: UserInfo(userID: user), joinedAt: planned.moment.now)
             }

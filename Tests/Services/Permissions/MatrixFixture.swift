@@ -62,11 +62,11 @@ enum MatrixFixture {
     }()
 
     /// For each cell the initial state, and the caller's ticket if the caller has joined.
-    static let scenes: [Cell: (harness: MatrixHarness, ticket: Ticket?)] = {
-        var scenes: [Cell: (MatrixHarness, Ticket?)] = [:]
+    static let initialStates: [Cell: (harness: MatrixHarness, ticket: Ticket?)] = {
+        var initialStates: [Cell: (MatrixHarness, Ticket?)] = [:]
         for cell in Cell.all {
             var harness = Self.harness
-            scenes[cell] = (harness, nil)
+            initialStates[cell] = (harness, nil)
             guard cell.hasJoined, cell.role != .server else { continue }
             // A banned user cannot join, so the ban is lifted for the time of the join.
             let isBannedMember = cell.role == .banned && cell.hasRole
@@ -79,9 +79,9 @@ enum MatrixFixture {
             if isBannedMember {
                 _ = harness.send(.directoryCommand(cell.key, Self.ban("bert", cell.key, harness.server())))
             }
-            scenes[cell] = (harness, ticket)
+            initialStates[cell] = (harness, ticket)
         }
-        return scenes
+        return initialStates
     }()
 
     /// Lets a user join; returns its ticket, or nil if the join is rejected.

@@ -18,8 +18,8 @@ import Testing
         #expect(state.members[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
         #expect(state.members[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
         #expect(Set(Self.actions.map(\.description)).count == Self.actions.count, "no two actions have the same name")
-        for (cell, scene) in MatrixFixture.scenes {
-            let isMember = scene.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
+        for (cell, initial) in MatrixFixture.initialStates {
+            let isMember = initial.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
             // A server joins no live, and for a stranger, the live does not exist.
             let getsTicket = cell.hasJoined && cell.role != .server && cell.role != .stranger
             let isBanned = cell.role == .banned && cell.hasRole
@@ -27,7 +27,7 @@ import Testing
             let isOwner = cell.role == .owner && cell.hasRole
             let mustBeMember = isOwner || (getsTicket && !isBanned)
             #expect(isMember == mustBeMember, "\(cell)")
-            #expect((scene.ticket != nil) == getsTicket, "\(cell)")
+            #expect((initial.ticket != nil) == getsTicket, "\(cell)")
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
         action: Action
     ) throws {
         for cell in Cell.all {
-            var (harness, ticket) = try #require(MatrixFixture.scenes[cell])
+            var (harness, ticket) = try #require(MatrixFixture.initialStates[cell])
             let key = cell.key
             let role: CallerRole = cell.role == .server ? .server : .user
             action.prepare(&harness, key, harness.caller(cell.role.user, role, ticket: ticket))
@@ -71,7 +71,7 @@ import Testing
     /// Rules: R3.6.
     @Test func `I1 I17 only a live's owner can create it again, and its id is free in another app`() throws {
         for cell in Cell.all {
-            var harness = try #require(MatrixFixture.scenes[cell]).harness
+            var harness = try #require(MatrixFixture.initialStates[cell]).harness
             harness.handleAllDue()
             let stateBefore = harness.state
             let caller = harness.caller(cell.role.user, cell.role == .server ? .server : .user)

@@ -8,7 +8,7 @@ import Testing
 
 /// The largest rows of presence, and the records about many members.
 ///
-/// `minKilobytes` has the minimum sizes that show that rows and records are really large.
+/// `minKilobytes` has a minimum for each kind: a smaller row or record would show that the state is not the largest.
 @Suite struct AudienceSizeTests {
     /// Rules: R17.6.
     @Test func `I16 every row of presence is smaller than half of the broker's largest record`() throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// The largest state of the fan-out.
 ///
-/// `minKilobytes` has the minimum sizes that show that a state is really large.
+/// `minKilobytes` has a minimum for each kind: a smaller row or record would show that the state is not the largest.
 @Suite struct BarrageSizeTests {
     /// Rules: R17.6.
     @Test func `I16 every row and record of the largest feed is smaller than half of the broker's largest record`() {
@@ -27,7 +27,7 @@ import Testing
         func send(_ command: BarrageCommand) -> [ReplyCode] { fanout.send(BarrageInput(key, command)).rejections }
         #expect(send(.opened(epoch: Largest.offset, owner: Largest.user(0))) == [])
         _ = send(.rights(isMessageDisable: false, admins: Largest.info.admins, isGiftEnabled: true))
-        // One user more than the lists of mutes and floors have space for.
+        // One user more than the lists of mutes and of floors (the users' lowest valid tickets) have space for.
         let inTenYears = Largest.now + .seconds(10 * 365 * 86_400)
         for index in 0...1000 {
             _ = send(.muted(user: Largest.user(20_000 + index), until: inTenYears))

@@ -23,7 +23,8 @@ import Testing
         return record.key.utf8.count + (record.value?.count ?? 0)
     }
 
-    /// A body of `head`, `tail`, and between them as many copies of `element` as fit into the largest body.
+    /// A body of `head`, `tail`, and between them as many copies of `element` as fit into the largest body, but at most
+    /// `maxElements`.
     private func filledBody(
         _ head: String, element: String, _ tail: String, maxElements: Int = .max
     ) -> String {

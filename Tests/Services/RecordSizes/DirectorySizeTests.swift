@@ -41,7 +41,7 @@ import Testing
             // Presence answers that the user is in the live.
             self.send(.adminMembershipVerified(live: live, user: Largest.user(index), caller: caller), to: &directory)
         }
-        // One floor more than the limit, so that the directory removes the oldest one.
+        // One floor (the lowest valid ticket of a user) more than the limit, so that the directory removes the oldest one.
         for index in 0...Limits.floorsPerLive {
             let ticket = Ticket(Largest.offset + Int64(index))
             self.send(.floor(live: live, user: Largest.user(1000 + index), ticket: ticket), to: &directory)
@@ -133,7 +133,7 @@ import Testing
 
     /// Rules: R17.8.
     @Test func `I15 a repeated update gets its first reply, except that the metadata is the current one`() throws {
-        // A recorded outcome does not contain metadata, so that the row of outcomes stays small.
+        // A recorded outcome does not contain the metadata, so that the row of outcomes stays small.
         let live = Largest.live
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
         self.send(

@@ -7,7 +7,7 @@ import Testing
 
 /// The largest states of the seat machine and the connection machine.
 ///
-/// `minKilobytes` has the minimum sizes that show that a state is really large.
+/// `minKilobytes` has a minimum for each kind: a smaller row or record would show that the state is not the largest.
 @Suite struct StageSizeTests {
     /// Rules: R17.3, R17.6.
     @Test func `I16 every row and record of the largest stage is smaller than half of the broker's largest record`() {
