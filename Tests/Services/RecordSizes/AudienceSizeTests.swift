@@ -32,7 +32,7 @@ import Testing
                 .answered(outcome: .failure(error: error), required: nil), of: Largest.offset + Int64(counter),
                 at: moment)
         }
-        var ledger = SizeLedger()
+        var sizes = LargestSizes()
         let rows: [(AudienceKey, AudienceRow)] = [
             (.bans(Largest.key), .bans(row: bans)), (.live(Largest.key), .live(row: live)),
             (.fence(Largest.key), .fence(row: Largest.fence)),
@@ -40,31 +40,31 @@ import Testing
         ]
         // A kind is named by the first five characters of its keys: `bans/`, `live/`, `floor` or `calls`.
         for (key, row) in rows {
-            ledger.note("row \(key.text.prefix(5))", bytes: key.text.utf8.count + Wire.encode(row).count)
+            sizes.note("row \(key.text.prefix(5))", bytes: key.text.utf8.count + Wire.encode(row).count)
         }
-        ledger.expectBounded(minKilobytes: ["row bans/": 60, "row live/": 30, "row floor": 60, "row calls": 5])
+        sizes.expectBounded(minKilobytes: ["row bans/": 60, "row live/": 30, "row floor": 60, "row calls": 5])
     }
 
     /// Rules: R17.6.
     @Test func `I16 records about many members are smaller than half of the broker's largest record`() {
-        var ledger = SizeLedger()
+        var sizes = LargestSizes()
         // A gateway sends at most 500 members in one record.
         let profiles = (0..<500).map { Largest.profile($0) }
         let members = profiles.map {
             Presence(
                 session: Largest.session(0), user: $0, ticket: Ticket(Largest.offset), silentFor: Largest.offset)
         }
-        ledger.note(.audience(AudienceInput(Largest.key, .assert(members: members))))
+        sizes.note(.audience(AudienceInput(Largest.key, .assert(members: members))))
         let heartbeats = members.map {
             Heartbeat(session: $0.session, user: $0.user.userID, ticket: $0.ticket, silentFor: $0.silentFor)
         }
-        ledger.note(.audience(AudienceInput(Largest.key, .heartbeats(beats: heartbeats))))
+        sizes.note(.audience(AudienceInput(Largest.key, .heartbeats(beats: heartbeats))))
         let page = AudiencePage(
             members: profiles.prefix(Limits.audiencePage).map { AudienceMember(user: $0, joinedAt: Largest.now) },
             cursor: "\(Largest.offset)", count: 100_000_000)
-        ledger.note(.success(.audience(page: page), to: Largest.caller(0, counter: 1), app: Largest.app))
+        sizes.note(.success(.audience(page: page), to: Largest.caller(0, counter: 1), app: Largest.app))
         let event = WebhookContent.memberState(isOnline: true, cause: .enter, users: Array(profiles.prefix(200)))
-        ledger.note(.webhook(WebhookEvent(Largest.key, at: Largest.now, event)))
-        ledger.expectBounded(minKilobytes: ["audience.inbox": 200, "replies": 80, "webhooks": 60])
+        sizes.note(.webhook(WebhookEvent(Largest.key, at: Largest.now, event)))
+        sizes.expectBounded(minKilobytes: ["audience.inbox": 200, "replies": 80, "webhooks": 60])
     }
 }

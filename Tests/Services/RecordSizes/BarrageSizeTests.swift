@@ -72,6 +72,6 @@ import Testing
                     caller: Largest.caller(index, counter: Int64(100 + index), session: index % 10)))
         }
         fanout.noteRows()
-        fanout.ledger.expectBounded(minKilobytes: ["row feed": 300, "row backend": 15, "room.feed": 30])
+        fanout.sizes.expectBounded(minKilobytes: ["row feed": 300, "row backend": 15, "room.feed": 30])
     }
 }

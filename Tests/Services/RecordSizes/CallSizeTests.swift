@@ -92,7 +92,7 @@ import Testing
         for (method, body) in calls + callsWithLists {
             largestBytes = max(largestBytes, try #require(try self.recordBytes(method, body: body)))
         }
-        #expect(largestBytes < SizeLedger.maxRecordBytes)
+        #expect(largestBytes < LargestSizes.maxRecordBytes)
         #expect(
             largestBytes > Self.maxBodyBytes,
             "expected a record that is larger than any body, because a record has fields that its call does not name")

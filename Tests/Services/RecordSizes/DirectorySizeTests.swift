@@ -73,7 +73,7 @@ import Testing
         directory.noteRows()
         self.send(.end(live: live, caller: nextOwnerCall()), to: &directory)
         #expect(directory.partition.rowCount(of: "bans") == 0 && directory.partition.rowCount(of: "mutes") == 0)
-        directory.ledger.expectBounded(minKilobytes: [
+        directory.sizes.expectBounded(minKilobytes: [
             "row room": 90, "row roomCalls": 60, "row bans": 30, "row mutes": 20, "rooms": 30, "barrage.inbox": 30,
             "replies": 60, "seat.inbox": 30,
         ])
@@ -128,7 +128,7 @@ import Testing
         }
         #expect(rejections(of: .setGifts(categories: withoutTranslations), counter: 1001) == [.overLimit])
         directory.noteRows()
-        directory.ledger.expectBounded(minKilobytes: ["row app": 350, "apps": 350])
+        directory.sizes.expectBounded(minKilobytes: ["row app": 350, "apps": 350])
     }
 
     /// Rules: R17.8.

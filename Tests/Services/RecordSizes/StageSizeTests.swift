@@ -76,9 +76,9 @@ import Testing
             otherBattles: Array(battles.dropFirst()))
         _ = send(report)
         // The report itself is a record too, in the seat machine's inbox.
-        seats.ledger.note(.seat(SeatInput(key, report)))
+        seats.sizes.note(.seat(SeatInput(key, report)))
         seats.noteRows()
-        seats.ledger.expectBounded(minKilobytes: [
+        seats.sizes.expectBounded(minKilobytes: [
             "row stage": 150, "row requests": 30, "row floors": 60, "stages": 150, "barrage.inbox": 150, "replies": 350,
             "seat.inbox": 150,
         ])
@@ -130,7 +130,7 @@ import Testing
             #expect(send(.battleInfo(battle: nil, live: lives[0], caller: nextServerCall())) == [])
         }
         connections.noteRows()
-        connections.ledger.expectBounded(minKilobytes: [
+        connections.sizes.expectBounded(minKilobytes: [
             "row live": 10, "row connection": 3, "row battle": 8, "row floors": 60, "row outcomes": 100,
             "seat.inbox": 60, "user.notices": 4, "replies": 8,
         ])

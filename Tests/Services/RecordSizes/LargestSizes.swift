@@ -6,7 +6,7 @@ import PlazaWire
 import Testing
 
 /// The size of the largest row or record of each kind that a test has produced.
-struct SizeLedger {
+struct LargestSizes {
     /// Each row and record must be smaller than this number of bytes: half of the broker's maximum message size.
     static let maxRecordBytes = PlazaTopic.maxMessageBytes / 2
 
@@ -46,7 +46,7 @@ struct SizeLedger {
 /// A machine that a test drives to its largest state, and the sizes of its rows and records.
 struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
     var partition: MachineHarness<M>
-    var ledger = SizeLedger()
+    var sizes = LargestSizes()
 
     init(_ machine: M) {
         self.partition = MachineHarness(machine, at: Moment(now: Largest.now, offset: Largest.offset))
@@ -55,7 +55,7 @@ struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
     /// Handles the due rows and one input, and notes the sizes of the records that the effects write.
     @discardableResult mutating func send(_ input: M.Input) -> [Effect] {
         let effects = self.partition.send(input)
-        for effect in effects { self.ledger.note(effect) }
+        for effect in effects { self.sizes.note(effect) }
         return effects
     }
 
@@ -65,7 +65,7 @@ struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
             guard let row = self.partition.rows[key] else { continue }
             let kind = key.text.split(separator: "/")[0]
             let bytes = Wire.encode(row)
-            self.ledger.note("row \(kind)", bytes: key.text.utf8.count + bytes.count)
+            self.sizes.note("row \(kind)", bytes: key.text.utf8.count + bytes.count)
             #expect((try? Wire.decode(M.Row.self, from: bytes)) == row && M.Key(text: key.text) == key, "\(kind)")
         }
     }
