@@ -3,7 +3,7 @@ import Foundation
 import Repository
 import Testing
 
-/// Tests that citations such as "PROTOCOL.md, section 4.1" and links between pages refer to what exists.
+/// Tests that citations such as "PROTOCOL.md, section 4.1" and links between pages lead to existing places.
 @Suite struct CitationTests {
     /// The numbers of the sections, by the name of their page; only pages with numbered sections have an entry.
     private static func sectionNumbers() throws -> [String: Set<String>] {

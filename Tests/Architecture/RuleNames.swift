@@ -2,7 +2,7 @@
 
 /// The names of the stores' methods and events, of server calls and of error codes; `docs/RULES.md` must name each.
 enum RuleNames {
-    /// The methods of the SDKs' stores, by which apps act.
+    /// The methods of the SDKs' stores, which apps call.
     static let methods = Self.words(
         """
         login logout setSelfInfo fetchLiveList fetchLiveInfo createLive joinLive leaveLive endLive updateLiveInfo

@@ -4,7 +4,7 @@ import LivePlazaTransport
 import TestSupport
 import Testing
 
-/// Users who were away show and publish what others do who were not.
+/// Users who were away show and publish the same as users who were not.
 ///
 /// They are away for longer than the server keeps their notices (60 s), but not so long that they leave their lives
 /// (90 s).
@@ -16,7 +16,7 @@ enum AwayCase {
     private static let battleDuration = 300.0
 
     static let all = [
-        ConcurrentCase("users who were away for 72 s show and publish what others do who were not") {
+        ConcurrentCase("users who were away for 72 s show and publish the same as users who were not") {
             try await Self.run()
         }
     ]
@@ -61,7 +61,7 @@ enum AwayCase {
             for absentee in users.absentees { absentee.user.network.endOutage() }
             try await Self.expectEvents(users)
             try await Self.expectSameStates(users, harness, transport)
-            // `onAudienceLeft` would tell that the server has taken somebody out of the live.
+            // `onAudienceLeft` would report that the server has taken a user out of the live.
             #expect(users.host.user.eventCount("onAudienceLeft") == 0)
         }
     }
@@ -83,7 +83,7 @@ enum AwayCase {
         }
     }
 
-    /// Ends the requests while those whom their ends concern are away.
+    /// Ends the requests while the users whom this concerns are away.
     private static func endRequests(_ users: Users) async throws {
         let host = users.host.stores
         try await retryAtRateLimit { try await host.coGuest.acceptApplication(userID: users.accepted.id) }
@@ -101,7 +101,7 @@ enum AwayCase {
         try await users.witness.waitForEvent("onBattleStarted")
     }
 
-    /// Waits for the events of those who were away, each of which must be published once.
+    /// Waits for the events of the users who were away, and checks that each event is published once.
     private static func expectEvents(_ users: Users) async throws {
         let expected = [
             (users.accepted, "onGuestApplicationResponded(isAccept: true"),
@@ -112,17 +112,18 @@ enum AwayCase {
             (users.otherHost, "onCoHostUserJoined("),
             (users.otherHost, "onBattleStarted("),
         ]
-        for (user, event) in expected { try await user.waitForEvent(event) }
-        for (user, event) in expected where !event.hasPrefix("onCoHostUserJoined") {
-            #expect(user.user.eventCount(event) == 1, "\(user.id) has received \(event) more than once")
+        for (member, event) in expected { try await member.waitForEvent(event) }
+        // `onCoHostUserJoined` is published for each of the two hosts.
+        for (member, event) in expected where !event.hasPrefix("onCoHostUserJoined") {
+            #expect(member.user.eventCount(event) == 1, "\(member.id) has received \(event) more than once")
         }
-        // These applications have no other end.
+        // No other event about these applications is published, and only the receipt and the end of the invitation.
         #expect(users.accepted.user.eventCount("onGuestApplication") == 1)
         #expect(users.rejected.user.eventCount("onGuestApplication") == 1)
         #expect(users.invited.user.eventCount("onHostInvitation") == 2)
     }
 
-    /// Waits until those who were away see what a user sees who was not, and what a newcomer sees, in both lives.
+    /// Waits until the users who were away see the same as a user who was not, and as a newcomer, in both lives.
     private static func expectSameStates(
         _ users: Users, _ harness: ClusterHarness, _ transport: LoopTransport
     ) async throws {

@@ -7,7 +7,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests in real processes of how a host's change in one service changes the state of another.
+/// Tests with real processes: a host's call to one service changes the state of another service.
 ///
 /// Stage events are compared by their `shortText`, such as `disconnected <live>` for a live that left the connection.
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreHostTests {

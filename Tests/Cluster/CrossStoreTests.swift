@@ -5,7 +5,7 @@ import PlazaModel
 import ProtocolClient
 import Testing
 
-/// Tests in real processes of how a user's change in one service changes the state of another.
+/// Tests with real processes: a user's call to one service changes the state of another service.
 ///
 /// Stage events are compared by their `shortText`, such as `seat left 3` for a user who left seat 3.
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreTests {

@@ -33,7 +33,7 @@ import Testing
         let session = "letter-0"
         var record = try #require(try cases.record("sendText", in: live, session: session, partition: 0))
         record.topic = PlazaTopic.deadLetters.rawValue
-        // Origins say where a dead letter was read and why it failed. The offset is arbitrary.
+        // An origin says where the record was read and why it could not be processed. The offset is arbitrary.
         let originOfCall = DeadLetterOrigin(
             topic: PlazaTopic.barrageInbox.rawValue, partition: 0, offset: 12, machine: "barrage", reason: "a bad call")
         record.headers = originOfCall.headers.map { KafkaHeader(name: $0.name, value: $0.value) }

@@ -67,7 +67,7 @@ struct DeviceClusterTests {
             try await tablet.call("live.join", CallParams(live: live), live: live)
             try await tablet.call("barrage.sendText", CallParams(live: live, text: "from the tablet"), live: live)
             guard case .audience(let page) = try await host.call("audience.list", CallParams(live: live), live: live)
-            else { return #expect(Bool(false), "audience.list gave no list") }
+            else { throw ScenarioFailure("audience.list gave no list") }
             #expect(page.members.map(\.user.userID) == ["alice"])
             #expect(page.count == 1)
         }
@@ -114,7 +114,7 @@ struct DeviceClusterTests {
                 }
                 #expect(leftUser.text == user)
                 let list = try await host.call("audience.list", CallParams(live: live), live: live)
-                guard case .audience(let page) = list else { return #expect(Bool(false), "audience.list gave no list") }
+                guard case .audience(let page) = list else { throw ScenarioFailure("audience.list gave no list") }
                 #expect(page.members.isEmpty, "the older connection must not keep the user in the live")
             }
         }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A test with real processes of an app's filtered words: a message that contains one is rejected.
-extension WebhookClusterTests {
+@Suite(.serialized) struct FilteredWordsTests {
     @Test(.timeLimit(.minutes(3)))
     func `messages with a word that was set over HTTP are rejected until the word is removed`() async throws {
         try await TestCluster.with(TestCluster.options()) { cluster in

@@ -6,7 +6,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Kills or stops each service while load runs on a real Kafka.
+/// Kills or stops each service, or kills a broker, while load runs on a real Kafka.
 @Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct KillTests {
     /// The maximum outage in milliseconds: how long a call during the kill may wait for its reply (OPERATING.md).

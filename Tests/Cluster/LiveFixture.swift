@@ -14,7 +14,7 @@ struct LiveFixture {
     let host: RecordingClient
     let watcher: RecordingClient
 
-    /// Creates the live, and lets both clients join; with nil, the live has the default template.
+    /// Creates the live, and lets both clients join; with nil as `seatTemplate`, the live has the default template.
     init(_ hub: ClientHub, seatTemplate: Int? = nil) async throws {
         self.harness = try SharedCluster.harness
         self.hub = hub

@@ -17,7 +17,7 @@ final class RecordDriver {
         .connectionInbox: "request",
     ]
 
-    /// The producer is flushed after so many records, so that few records wait in it.
+    /// The producer is flushed after this many records, so that few records wait in it.
     private static let recordsPerFlush = 500
 
     private let producer: KafkaProducer

@@ -67,7 +67,7 @@ final class RecordingClient {
         self.items.compactMap { if case .stage(let record, let events) = $0 { (record, events) } else { nil } }
     }
 
-    /// The events of all these stages, in order.
+    /// The events of all received stages, in order.
     var events: [StageEvent] { self.stages.flatMap(\.events) }
 
     /// The users whom feed items have reported as having left, in order.

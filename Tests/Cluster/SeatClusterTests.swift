@@ -46,10 +46,10 @@ struct SeatClusterTests {
 
         /// Waits until the watcher receives a stage that satisfies `match`.
         func waitForStage(
-            _ expectation: String, _ match: ([StageEvent], StageRecord) -> Bool
+            _ expectation: String, _ match: (StageRecord, [StageEvent]) -> Bool
         ) async throws -> StageRecord {
             try await self.watcher.waitForFeedItem(expectation) { content in
-                if case .stage(let record, let events) = content, match(events, record) { record } else { nil }
+                if case .stage(let record, let events) = content, match(record, events) { record } else { nil }
             }
         }
     }
@@ -83,7 +83,7 @@ struct SeatClusterTests {
         _ = try await fixture.host.waitForNotice("the guest's acceptance") { content in
             if case .invitationAnswered(_, true) = content { true } else { nil }
         }
-        let stage = try await fixture.waitForStage("the guest on its seat") { events, _ in
+        let stage = try await fixture.waitForStage("the guest on its seat") { _, events in
             events.contains { if case .seatTaken(3, _) = $0 { true } else { false } }
         }
         // Template 600 shows two users side by side on a canvas that is 1080 wide.
@@ -95,7 +95,7 @@ struct SeatClusterTests {
     /// The guest opens its microphone, and the host locks it.
     private static func lockGuestMicrophone(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.guest, "seat.device", CallParams(microphone: true))
-        _ = try await fixture.waitForStage("an open microphone") { _, record in
+        _ = try await fixture.waitForStage("an open microphone") { record, _ in
             record.seats[3].occupant?.isMicrophoneOn == true
         }
         try await fixture.call(
@@ -103,7 +103,7 @@ struct SeatClusterTests {
         _ = try await fixture.guest.waitForNotice("that its microphone was locked") { content in
             if case .deviceClosedByAdmin(.microphone, _) = content { true } else { nil }
         }
-        _ = try await fixture.waitForStage("a locked microphone") { _, record in
+        _ = try await fixture.waitForStage("a locked microphone") { record, _ in
             record.seats[3].occupant?.allowOpenMicrophone == false
         }
         try await fixture.expectRejection(
@@ -116,7 +116,7 @@ struct SeatClusterTests {
         _ = try await fixture.guest.waitForNotice("that it was removed from its seat") { content in
             if case .kickedOffSeat(3, _) = content { true } else { nil }
         }
-        _ = try await fixture.waitForStage("the seat left, then locked") { events, _ in
+        _ = try await fixture.waitForStage("the seat left, then locked") { _, events in
             events.map(\.shortText) == ["seat left 3", "seat locked 3"]
         }
         try await fixture.expectRejection(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
@@ -135,11 +135,11 @@ struct SeatClusterTests {
         try await fixture.call(fixture.guest, "live.join")
         try await fixture.call(fixture.guest, "seat.apply", CallParams(seatIndex: 4, timeout: 60))
         try await fixture.call(fixture.host, "seat.acceptApplication", CallParams(user: fixture.id(of: fixture.guest)))
-        _ = try await fixture.waitForStage("the guest on its seat again") { _, record in
+        _ = try await fixture.waitForStage("the guest on its seat again") { record, _ in
             record.seats[4].occupant != nil
         }
         try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.id(of: fixture.guest)))
-        _ = try await fixture.waitForStage("the seat of the kicked guest free") { events, _ in
+        _ = try await fixture.waitForStage("the seat of the kicked guest free") { _, events in
             events.contains { if case .seatLeft(4, _) = $0 { true } else { false } }
         }
     }
@@ -147,9 +147,9 @@ struct SeatClusterTests {
     /// The owner leaves, which frees its seat, and gets the seat again when it returns.
     private static func leaveAndReturnAsOwner(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.host, "live.leave")
-        _ = try await fixture.waitForStage("the owner's seat empty") { _, record in record.seats[0].occupant == nil }
+        _ = try await fixture.waitForStage("the owner's seat empty") { record, _ in record.seats[0].occupant == nil }
         try await fixture.call(fixture.host, "live.join")
-        _ = try await fixture.waitForStage("the owner on its seat again") { _, record in
+        _ = try await fixture.waitForStage("the owner on its seat again") { record, _ in
             record.seats[0].occupant?.role == .owner
         }
     }

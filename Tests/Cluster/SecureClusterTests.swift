@@ -9,7 +9,8 @@ import Testing
 
 /// Tests of real processes whose connections are secured: Kafka with TLS and a user, Redis with a user.
 @Suite(
-    .serialized, .enabled(if: RealKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
+    .serialized,
+    .enabled(if: RealKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME and install openssl"),
     .timeLimit(.minutes(3)))
 struct SecureClusterTests {
     /// The broker that all tests of the suite use; a failure if it did not start.

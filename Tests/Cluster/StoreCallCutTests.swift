@@ -18,9 +18,8 @@ import Testing
 /// plays the same sessions on a cluster in memory.
 @Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreCallCutTests {
-    /// How many sessions are played at a time: a session for each number of frames of two sessions with a cut at each
-    /// call, or about as many users who enter their lives.
-    private static let sessionsAtATime = 12
+    /// How many cases run at a time: as many as two sessions with a cut at each call have, six each.
+    private static let casesAtATime = 12
 
     @Test(.timeLimit(.minutes(5)))
     func `I7 I15 every call of hosts and guests is applied once although the connection is cut at each call`()
@@ -41,7 +40,7 @@ struct StoreCallCutTests {
                     }
                 }
             }
-            await ConcurrentCase.run(cases, atMost: Self.sessionsAtATime)
+            await ConcurrentCase.run(cases, atMost: Self.casesAtATime)
         }
     }
 }
@@ -100,7 +99,7 @@ private final class ClusterSessionEnvironment: SessionEnvironment {
 
     func planCut() { self.user.network.cut(afterFrames: self.frameCountBeforeCut) }
 
-    /// If no frame follows in a second at which the cut could come, it comes then.
+    /// If too few frames follow within a second, the planned cut comes after this second.
     func waitUntilReconnected() async {
         let network = self.user.network
         await self.wait(atMost: .seconds(1)) { !network.isCutPlanned }

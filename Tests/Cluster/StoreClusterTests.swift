@@ -166,8 +166,8 @@ struct StoreClusterTests {
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             // Each host owns a live. The lives are not connected yet.
-            let firstHost = try await Self.makeHost("one", harness, transport)
-            let secondHost = try await Self.makeHost("two", harness, transport)
+            let firstHost = try await LiveMember.makeHost("one", harness, transport)
+            let secondHost = try await LiveMember.makeHost("two", harness, transport)
             // A new live is in the list of candidates only after some seconds, so the host reads it for up to 20 s.
             let deadline = ContinuousClock.now + .seconds(20)
             while firstHost.stores.coHost.state.value.candidates.isEmpty, ContinuousClock.now < deadline {
@@ -177,18 +177,18 @@ struct StoreClusterTests {
             #expect(firstHost.stores.coHost.state.value.candidates.map(\.liveID) == [secondHost.live])
             try await firstHost.stores.coHost.requestHostConnection(
                 targetHost: secondHost.live, layoutTemplate: .hostDynamicGrid, timeout: 30)
-            try await secondHost.user.waitForEvent("onCoHostRequestReceived")
+            try await secondHost.waitForEvent("onCoHostRequestReceived")
             try await secondHost.stores.coHost.acceptHostConnection(fromHostLiveID: firstHost.live)
-            try await firstHost.user.waitForEvent("onCoHostRequestAccepted")
+            try await firstHost.waitForEvent("onCoHostRequestAccepted")
             try await waitUntil("each host sees both hosts") {
                 [firstHost, secondHost].allSatisfy { $0.stores.coHost.state.value.connected.count == 2 }
             }
             #expect(firstHost.stores.coHost.state.value.connected == secondHost.stores.coHost.state.value.connected)
             let (battle, codesByUser) = try await firstHost.stores.battle.requestBattle(
-                config: BattleConfig(duration: 30), userIDList: [secondHost.user.id], timeout: 10)
+                config: BattleConfig(duration: 30), userIDList: [secondHost.id], timeout: 10)
             // The code 0 means success.
-            #expect(codesByUser == [secondHost.user.id: 0])
-            try await secondHost.user.waitForEvent("onBattleStarted")
+            #expect(codesByUser == [secondHost.id: 0])
+            try await secondHost.waitForEvent("onBattleStarted")
             try await waitUntil("both hosts see the battle") {
                 [firstHost, secondHost].allSatisfy {
                     $0.stores.battle.state.value.currentBattleInfo?.battleID == battle.battleID
@@ -196,27 +196,13 @@ struct StoreClusterTests {
             }
             #expect(firstHost.stores.battle.state.value == secondHost.stores.battle.state.value)
             try await secondHost.stores.battle.exitBattle(battleID: battle.battleID)
-            try await firstHost.user.waitForEvent("onUserExitBattle")
+            try await firstHost.waitForEvent("onUserExitBattle")
             try await firstHost.stores.battle.exitBattle(battleID: battle.battleID)
-            for host in [firstHost, secondHost] { try await host.user.waitForEvent("onBattleEnded") }
+            for host in [firstHost, secondHost] { try await host.waitForEvent("onBattleEnded") }
             try await firstHost.stores.coHost.exitHostConnection()
             try await waitUntil("neither host is connected any more") {
                 [firstHost, secondHost].allSatisfy { $0.stores.coHost.state.value.coHostStatus == .disconnected }
             }
         }
-    }
-
-    /// Logs a user in who creates a live; the live's id begins with `prefix`.
-    private static func makeHost(
-        _ prefix: String, _ harness: ClusterHarness, _ transport: LoopTransport
-    ) async throws -> (live: String, user: StoreUser, stores: StoresOfLive) {
-        let live = ClusterHarness.uniqueName(prefix)
-        let user = StoreUser("\(live)-host", harness, over: transport)
-        try await user.login(harness)
-        let stores = user.stores(of: live)
-        var info = LivePlazaKit.LiveInfo()
-        info.liveID = live
-        _ = try await user.plaza.liveListStore.createLive(info)
-        return (live, user, stores)
     }
 }

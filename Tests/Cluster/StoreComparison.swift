@@ -33,8 +33,9 @@ func expectSameStores(
             let user = client.loginStore.state.value.loginUserInfo?.userID ?? "a user who is not logged in"
             if !found.isEmpty { return found.map { "\(user): \($0)" } }
         }
-        let seen = sharedStates(witness, live, includesMessages: false)
-        return sharedStates(newcomer, live, includesMessages: false).differences(from: seen).map { "newcomer: \($0)" }
+        let expectedOfNewcomer = sharedStates(witness, live, includesMessages: false)
+        let foundOfNewcomer = sharedStates(newcomer, live, includesMessages: false)
+        return foundOfNewcomer.differences(from: expectedOfNewcomer).map { "newcomer: \($0)" }
     }
     do {
         try await waitUntil("all show what the witness shows") { differences().isEmpty }

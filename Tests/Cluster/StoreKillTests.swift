@@ -12,8 +12,10 @@ import Testing
 @Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreKillTests {
     private static let live = ClusterHarness.uniqueName("kill")
-    /// With host and witness, 200 clients are connected at the kill; with witness and newcomer, a live has 200 viewers,
-    /// which are all that a client lists.
+    /// The number of clients under test.
+    ///
+    /// With host and witness, 200 clients are connected at the kill. With witness and newcomer, the live has 200 viewers,
+    /// the maximum that a client lists.
     private static let viewerCount = 198
     /// How many viewers enter the live at the same time.
     private static let viewersAtATime = 20

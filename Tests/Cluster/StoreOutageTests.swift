@@ -4,14 +4,16 @@ import LivePlazaTransport
 import TestSupport
 import Testing
 
-/// Tests with real processes of what the stores show and publish of requests when a connection is lost.
+/// Tests with real processes: which requests the stores show, and which events they publish, after a lost connection.
 ///
-/// `AwayCase` is the test of a connection that is lost for longer than the server keeps notices.
+/// `AwayCase` tests a connection that is lost for longer than the server keeps notices.
 @Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreOutageTests {
     /// The call timeout of the users whose calls get no reply in time.
     private static let shortTimeout = Duration.seconds(2)
-    /// How long after a resume a host has read the open requests (5 s), and has waited for missed notices (5 s).
+    /// How long after a resume a host may still publish events.
+    ///
+    /// The host reads the open requests after up to 5 s, then waits 5 s for missed notices; one second is spare.
     private static let untilSettled = Duration.seconds(11)
 
     @Test(.timeLimit(.minutes(3)))

@@ -13,7 +13,7 @@ struct StoreTokenTests {
 
     /// Rules: R2.23, R2.26.
     @Test(.timeLimit(.minutes(3)))
-    func `users whose tokens end show what a witness and a newcomer show: with a provider, and after a new login`()
+    func `users whose tokens end show the same as a witness: with a token provider, or after a new login`()
         async throws
     {
         try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in

@@ -40,17 +40,15 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
     /// Lets the client connect again.
     func endOutage() { self.lock.withLock { self.isDown = false } }
 
-    /// Cuts the connection; the client may connect again at once.
-    ///
-    /// A planned cut does not come any more.
+    /// Cuts the connection, and cancels a planned cut; the client may connect again at once.
     func cut() {
         self.lock.withLock { self.framesUntilCut = nil }
-        self.present?.cut()
+        self.currentConnection?.cut()
     }
 
     /// Cuts the connection after a number of further frames; replaces a cut that was planned before.
     ///
-    /// The frames of both directions are counted together, as by the simulated cluster. The request to open a
+    /// The frames of both directions are counted together, as `SimulatedCluster` counts them. The request to open a
     /// connection and its answer are one frame each.
     ///
     /// - Parameter count: how many frames are still delivered. The connection is cut at the frame after them, which is
@@ -60,8 +58,8 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
     /// Whether a cut is planned and has not come yet.
     var isCutPlanned: Bool { self.lock.withLock { self.framesUntilCut != nil } }
 
-    /// Whether the present connection is open.
-    var isOpen: Bool { self.present?.isOpen ?? false }
+    /// Whether the current connection is open.
+    var isOpen: Bool { self.currentConnection?.isOpen ?? false }
 
     /// Counts a frame.
     ///
@@ -74,13 +72,13 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
         }
     }
 
-    /// From now on, what the server sends on the present connection is lost.
-    func loseReceivedFrames() { self.present?.loses(received: true) }
+    /// From now on, what the server sends on the current connection is lost.
+    func loseReceivedFrames() { self.currentConnection?.loseReceivedFrames() }
 
-    /// From now on, what the client sends on the present connection is lost.
-    func loseSentFrames() { self.present?.loses(sent: true) }
+    /// From now on, what the client sends on the current connection is lost.
+    func loseSentFrames() { self.currentConnection?.loseSentFrames() }
 
-    private var present: UnreliableConnection? { self.lock.withLock { self.connection } }
+    private var currentConnection: UnreliableConnection? { self.lock.withLock { self.connection } }
 }
 
 private final class UnreliableConnection: TransportConnection, @unchecked Sendable {
@@ -115,7 +113,7 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
     func received(_ event: TransportEvent) {
         let isEnd = if case .closed = event { true } else { false }
         // The end of the connection is no frame.
-        guard isEnd || self.isDelivered() else { return self.cut() }
+        guard isEnd || self.countUnlessCut() else { return self.cut() }
         self.lock.withLock {
             guard !self.isCut, !self.losesReceived else { return }
             if event == .opened { self.wasOpened = true }
@@ -124,17 +122,12 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
         }
     }
 
-    /// Counts a frame; false if the connection must be cut instead of delivering the frame.
-    ///
-    /// Frames of a connection that is cut already are not counted.
-    private func isDelivered() -> Bool { self.lock.withLock { self.isCut } || self.countFrame() }
+    /// Counts a frame, unless the connection is cut already; false if the connection must be cut instead of delivering
+    /// the frame.
+    private func countUnlessCut() -> Bool { self.lock.withLock { self.isCut } || self.countFrame() }
 
-    func loses(received: Bool = false, sent: Bool = false) {
-        self.lock.withLock {
-            self.losesReceived = self.losesReceived || received
-            self.losesSent = self.losesSent || sent
-        }
-    }
+    func loseReceivedFrames() { self.lock.withLock { self.losesReceived = true } }
+    func loseSentFrames() { self.lock.withLock { self.losesSent = true } }
 
     /// Ends the connection for both sides; the client learns of it as of a lost network.
     func cut() {
@@ -147,7 +140,7 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
     }
 
     func send(_ text: [UInt8]) {
-        guard self.isDelivered() else { return self.cut() }
+        guard self.countUnlessCut() else { return self.cut() }
         let connection = self.lock.withLock { self.isCut || self.losesSent ? nil : self.connection }
         connection?.send(text)
     }

@@ -12,8 +12,7 @@ import Testing
 
 /// Tests of webhooks with real processes; the test plays the app's backend.
 ///
-/// The tests of decisions and of filtered words are in extensions, in `WebhookDecisionTests.swift` and
-/// `FilteredWordsTests.swift`.
+/// The tests of decisions are in the extension in `WebhookDecisionTests.swift`.
 @Suite(.serialized) struct WebhookClusterTests {
     static let secret = "the backend's secret"
 

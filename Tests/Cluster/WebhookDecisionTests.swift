@@ -13,7 +13,7 @@ extension WebhookClusterTests {
     /// How long a gateway waits for the backend's decision; then the app's timeout policy decides.
     private static let decisionTimeout: Duration = .seconds(2)
 
-    /// How long a call may take about which a silent backend is asked.
+    /// How long a call may take if the backend is asked about it and stays silent.
     ///
     /// A timer may end a little early, and a busy machine may answer late.
     private static let delayBySilentBackend: Range<Duration> =

@@ -38,7 +38,7 @@ import Testing
             let secondOutcomes = try await Self.sendTextAndTwoGifts(with: secondClient)
             #expect(firstOutcomes == secondOutcomes)
             #expect(firstOutcomes.map(Self.description) == ["sent", "102150 no credit", "sent"])
-            #expect(receiver.received.count == 6, "the backend must be asked about all calls, also the repeated")
+            #expect(receiver.received.count == 6, "the backend must be asked about all calls, also the repeated ones")
             // The backend is not asked about a message of the app's server.
             let response = try await harness.sendRequest(
                 "POST", "/v1/lives/concert/messages", #"{"text":"the last one"}"#, of: gateway.http, token: serverToken)

@@ -44,8 +44,8 @@ VALUES = NUMBERS + [json.dumps(text) for text in TEXTS] + RAW
 SERVER_FAULTS = {"timedOut", "overloaded", "unavailable", "internalError"}
 # How long an answer may take, in seconds: the documented 10 s, and 5 s more for a slow machine.
 ANSWER_LIMIT = 15
-# A case that a rate limit refuses is sent again after the wait that the answer demands. After so many waits it must be
-# admitted.
+# A case that a rate limit refuses is sent again after the wait that the answer demands. After this many waits it must
+# be admitted.
 MAX_WAITS = 3
 # How many bytes a connection to the gateway buffers: 4 MiB.
 READ_LIMIT = 1 << 22

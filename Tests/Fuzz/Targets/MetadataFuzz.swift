@@ -20,7 +20,7 @@ public enum MetadataFuzz: FuzzTarget {
             for offset in [0, epochs.checkpointOffset, .max] { _ = epochs.epoch(before: offset) }
             epochs.add(epoch: 5, offset: epochs.checkpointOffset)
         }
-        if let point = ReadingProgress.Checkpoint(offset: 5, metadata: text) { _ = point.metadata }
+        if let checkpoint = ReadingProgress.Checkpoint(offset: 5, metadata: text) { _ = checkpoint.metadata }
         let cursor = OutboxCursor(text: text)
         precondition(OutboxCursor(text: cursor.text) == cursor)
         let lines = input.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)

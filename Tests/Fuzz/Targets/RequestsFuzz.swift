@@ -8,7 +8,7 @@ internal import PlazaWire
 
 /// An HTTP request as libmicrohttpd passes it on: its request line, its headers with `X-Forwarded-For`, and its body.
 ///
-/// Whoever reaches the port sends it, so all of it is read before a token is checked, but the body.
+/// Anyone who reaches the port can send it: the server reads all parts but the body before it checks the token.
 public enum RequestsFuzz: FuzzTarget {
     /// Handles one input: a request as HTTP/1.1 writes it.
     public static func run(_ input: [UInt8]) {
@@ -59,7 +59,7 @@ public enum RequestsFuzz: FuzzTarget {
             guard let peer = IPAddress(text) else { preconditionFailure("the peer is an address") }
             let client = proxies.client(peer: peer, forwardedFor: request.headers["x-forwarded-for"])
             precondition(IPAddress("\(client)") == client, "the address changes when its text is parsed")
-            precondition(client == peer || proxies.contains(peer), "a peer that is not trusted states an address")
+            precondition(client == peer || proxies.contains(peer), "an untrusted peer decides the address")
         }
     }
 

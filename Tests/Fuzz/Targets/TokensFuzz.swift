@@ -10,7 +10,7 @@ internal import Tokens
 public enum TokensFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
-        guard let verifier = Self.verifier else { preconditionFailure("the key of this target is refused") }
+        guard let verifier = Self.verifier else { preconditionFailure("the key of this target is rejected") }
         let text = String(decoding: input, as: UTF8.self)
         let accepted = try? verifier.verify(text, at: .seconds(Self.now))
         precondition(accepted == nil, "a token without a valid signature was accepted")

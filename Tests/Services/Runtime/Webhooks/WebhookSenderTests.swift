@@ -182,7 +182,8 @@ import Webhooks
     }
 
     /// Rules: R14.4.
-    @Test func `apps whose backends are dead or fail do not lose or delay the events of another app`() async throws {
+    @Test func `an app whose backend is dead or fails neither loses nor delays the events of another app`() async throws
+    {
         let deadHooks = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
         let failingBackend = try RecordingReceiver { _, _ in .answer(500, "") }
         let receiver = try RecordingReceiver { _, _ in .answer(200, "{}") }
