@@ -5,8 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the supervision of processes, with small scripts in place of the services.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ClusterKitTests {
+/// Tests of how `LocalCluster` supervises its processes, with small scripts in place of the services.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LocalClusterTests {
     /// A fake service: prints its option `--kafka`, and answers each GET with 200, so it counts as ready.
     static let serviceScript = """
         #!/usr/bin/env python3
