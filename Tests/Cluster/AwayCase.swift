@@ -85,17 +85,17 @@ enum AwayCase {
 
     /// Ends the requests while the users whom this concerns are away.
     private static func endRequests(_ users: Users) async throws {
-        let host = users.host.stores
-        try await retryAtRateLimit { try await host.coGuest.acceptApplication(userID: users.accepted.id) }
-        try await retryAtRateLimit { try await host.coGuest.rejectApplication(userID: users.rejected.id) }
-        try await retryAtRateLimit { try await host.coGuest.cancelInvitation(inviteeID: users.invited.id) }
-        try await host.coHost.acceptHostConnection(fromHostLiveID: users.otherHost.live)
+        let hostStores = users.host.stores
+        try await retryAtRateLimit { try await hostStores.coGuest.acceptApplication(userID: users.accepted.id) }
+        try await retryAtRateLimit { try await hostStores.coGuest.rejectApplication(userID: users.rejected.id) }
+        try await retryAtRateLimit { try await hostStores.coGuest.cancelInvitation(inviteeID: users.invited.id) }
+        try await hostStores.coHost.acceptHostConnection(fromHostLiveID: users.otherHost.live)
         try await users.otherGuest.stores.coGuest.acceptInvitation(inviterID: users.otherHost.id)
-        for text in ["one", "two"] { try await host.barrage.sendTextMessage(text: text) }
+        for text in ["one", "two"] { try await hostStores.barrage.sendTextMessage(text: text) }
         try await users.otherGuest.stores.barrage.sendTextMessage(text: "three")
         try await users.otherGuest.stores.like.sendLike(count: 5)
         try await users.witness.waitForEvent("onCoHostUserJoined")
-        _ = try await host.battle.requestBattle(
+        _ = try await hostStores.battle.requestBattle(
             config: BattleConfig(duration: Self.battleDuration, needResponse: false), userIDList: [users.otherHost.id],
             timeout: 10)
         try await users.witness.waitForEvent("onBattleStarted")
@@ -135,14 +135,14 @@ enum AwayCase {
         try await expectSameStores(
             of: [users.otherHost.user.plaza], in: users.otherHost.live, as: users.otherGuest.user.plaza,
             and: otherNewcomer.user.plaza, messages: ["three"])
-        let (host, otherHost) = (users.host.stores, users.otherHost.stores)
-        #expect(otherHost.coHost.state.value.connected.count == 2)
-        #expect(otherHost.battle.state.value.currentBattleInfo != nil)
-        #expect(otherHost.coGuest.state.value.connected.contains { $0.userID == users.otherGuest.id })
+        let (hostStores, otherHostStores) = (users.host.stores, users.otherHost.stores)
+        #expect(otherHostStores.coHost.state.value.connected.count == 2)
+        #expect(otherHostStores.battle.state.value.currentBattleInfo != nil)
+        #expect(otherHostStores.coGuest.state.value.connected.contains { $0.userID == users.otherGuest.id })
         try await waitUntil("both hosts see the same connection and battle, and no open request") {
-            host.coHost.state.value.connected == otherHost.coHost.state.value.connected
-                && host.battle.state.value == otherHost.battle.state.value
-                && [host, otherHost].allSatisfy { stores in
+            hostStores.coHost.state.value.connected == otherHostStores.coHost.state.value.connected
+                && hostStores.battle.state.value == otherHostStores.battle.state.value
+                && [hostStores, otherHostStores].allSatisfy { stores in
                     stores.coHost.state.value.invitees.isEmpty && stores.coHost.state.value.applicant == nil
                         && stores.coGuest.state.value.invitees.isEmpty
                         && stores.coGuest.state.value.applicants.isEmpty

@@ -50,7 +50,7 @@ enum StandstillCases {
             "room-directory": 12, "cohost-battle": 30, "audience-presence": 75, "barrage-fanout": 75,
         ]
         // The load lasts 10 s longer than the longest stop.
-        try await Self.underLoad(kafkaBrokers: 1, seconds: 75 + 10) { cluster, probe in
+        try await Self.runUnderLoad(kafkaBrokers: 1, seconds: 75 + 10) { cluster, probe in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (service, seconds) in secondsByService {
                     group.addTask { try await Self.stop("\(service)-1", of: cluster, seconds: seconds) }
@@ -63,7 +63,7 @@ enum StandstillCases {
 
     private static func stopTheOnlyBroker() async throws {
         // The load lasts for all stops and 25 s more, for the recoveries after the stops.
-        try await Self.underLoad(kafkaBrokers: 1, seconds: Self.stopSeconds.reduce(0, +) + 25) { cluster, probe in
+        try await Self.runUnderLoad(kafkaBrokers: 1, seconds: Self.stopSeconds.reduce(0, +) + 25) { cluster, probe in
             for seconds in Self.stopSeconds {
                 try await Self.stop("broker-1", of: cluster, seconds: seconds)
                 try await probe.expectDelivery(
@@ -77,7 +77,7 @@ enum StandstillCases {
     /// Two brokers go on during each stop, so viewers receive messages before the stop ends.
     private static func stopEachOfThreeBrokers() async throws {
         // The load lasts for all stops and 15 s more, for the last recovery.
-        let report = try await Self.underLoad(
+        let report = try await Self.runUnderLoad(
             kafkaBrokers: 3, seconds: Self.stopSeconds.reduce(0, +) + 15
         ) { cluster, probe in
             for (index, seconds) in Self.stopSeconds.enumerated() {
@@ -131,7 +131,7 @@ enum StandstillCases {
     ///
     /// Afterwards it plays the scenario, to check that the cluster works.
     @discardableResult
-    private static func underLoad(
+    private static func runUnderLoad(
         kafkaBrokers brokers: Int, seconds: Int,
         _ disturb: @escaping @Sendable (LocalCluster, FeedProbe) async throws -> Void
     ) async throws -> LoadReport {
@@ -157,8 +157,9 @@ enum StandstillCases {
     }
 }
 
-/// A live beside those of the load, with a host and a viewer, that shows when viewers receive messages again after a
-/// stop.
+/// A live with a host and a viewer, beside the lives of the load.
+///
+/// The probe measures after a stop when the viewer receives messages again.
 private struct FeedProbe {
     private let live = LiveID(ClusterHarness.uniqueName("probe"))
     private let host: DemoUser

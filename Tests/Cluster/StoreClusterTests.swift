@@ -71,17 +71,18 @@ struct StoreClusterTests {
 
     /// Host and guest send one message each; then the guest sends likes and a gift.
     private static func exchangeMessagesLikesAndGift(_ fixture: StoreFixture) async throws {
-        let (host, guest) = (fixture.hostStores, fixture.guestStores)
+        let (hostStores, guestStores) = (fixture.hostStores, fixture.guestStores)
         try await fixture.host.waitForEvent("onAudienceJoined")
-        try await host.barrage.sendTextMessage(text: "welcome", extensionInfo: ["style": "bold"])
-        try await guest.barrage.sendCustomMessage(businessID: "vote", data: "{}")
+        try await hostStores.barrage.sendTextMessage(text: "welcome", extensionInfo: ["style": "bold"])
+        try await guestStores.barrage.sendCustomMessage(businessID: "vote", data: "{}")
         try await waitUntil("host and guest have both messages") {
-            host.barrage.state.value.messageList.count == 2 && guest.barrage.state.value.messageList.count == 2
+            hostStores.barrage.state.value.messageList.count == 2
+                && guestStores.barrage.state.value.messageList.count == 2
         }
-        #expect(host.barrage.state.value == guest.barrage.state.value)
-        #expect(guest.barrage.state.value.messageList.first?.extensionInfo == ["style": "bold"])
-        try await guest.like.sendLike(count: 3)
-        try await waitUntil("the host sees three likes") { host.like.state.value.totalLikeCount == 3 }
+        #expect(hostStores.barrage.state.value == guestStores.barrage.state.value)
+        #expect(guestStores.barrage.state.value.messageList.first?.extensionInfo == ["style": "bold"])
+        try await guestStores.like.sendLike(count: 3)
+        try await waitUntil("the host sees three likes") { hostStores.like.state.value.totalLikeCount == 3 }
         try await fixture.host.waitForEvent("onReceiveLikesMessage")
         try await fixture.host.plaza.liveListStore.updateLiveMetaData(["product": "tea"])
         try await waitUntil("the guest sees the product") {
@@ -89,40 +90,40 @@ struct StoreClusterTests {
         }
         // A gateway knows a new gift only a moment after its creation, so the host reads the list for up to 20 s.
         let deadline = ContinuousClock.now + .seconds(20)
-        while host.gift.state.value.usableGifts.first?.giftList.first == nil, ContinuousClock.now < deadline {
-            try await host.gift.refreshUsableGifts()
+        while hostStores.gift.state.value.usableGifts.first?.giftList.first == nil, ContinuousClock.now < deadline {
+            try await hostStores.gift.refreshUsableGifts()
             try await Task.sleep(for: .milliseconds(100))
         }
-        let gift = try #require(host.gift.state.value.usableGifts.first?.giftList.first)
-        try await guest.gift.sendGift(giftID: gift.giftID, count: 1)
+        let gift = try #require(hostStores.gift.state.value.usableGifts.first?.giftList.first)
+        try await guestStores.gift.sendGift(giftID: gift.giftID, count: 1)
         try await fixture.host.waitForEvent("onReceiveGift")
     }
 
     /// The guest applies for a seat and is accepted; then the host locks the guest's microphone.
     private static func seatGuest(_ fixture: StoreFixture) async throws {
-        let (host, guest) = (fixture.hostStores, fixture.guestStores)
-        try await guest.coGuest.applyForSeat(timeout: 30)
+        let (hostStores, guestStores) = (fixture.hostStores, fixture.guestStores)
+        try await guestStores.coGuest.applyForSeat(timeout: 30)
         try await fixture.host.waitForEvent("onGuestApplicationReceived")
-        #expect(host.coGuest.state.value.applicants.map(\.userID) == [fixture.guest.id])
-        try await host.coGuest.acceptApplication(userID: fixture.guest.id)
-        #expect(host.coGuest.state.value.applicants.isEmpty)
+        #expect(hostStores.coGuest.state.value.applicants.map(\.userID) == [fixture.guest.id])
+        try await hostStores.coGuest.acceptApplication(userID: fixture.guest.id)
+        #expect(hostStores.coGuest.state.value.applicants.isEmpty)
         try await fixture.guest.waitForEvent("onGuestApplicationResponded(isAccept: true")
         try await waitUntil("host and guest see the guest on a seat") {
-            [host, guest].allSatisfy { stores in
+            [hostStores, guestStores].allSatisfy { stores in
                 stores.coGuest.state.value.connected.contains { $0.userID == fixture.guest.id }
             }
         }
         // Without a media engine, as here, the store takes the microphone as open at once, and the seat shows this.
         try await fixture.guest.plaza.deviceStore.openLocalMicrophone()
         try await waitUntil("the host sees the open microphone") {
-            host.seat.state.value.seatList.contains {
+            hostStores.seat.state.value.seatList.contains {
                 $0.userInfo.userID == fixture.guest.id && $0.userInfo.microphoneStatus == .on
             }
         }
-        try await host.seat.closeRemoteMicrophone(userID: fixture.guest.id)
+        try await hostStores.seat.closeRemoteMicrophone(userID: fixture.guest.id)
         try await fixture.guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
         // A guest cannot unmute a microphone that the host has locked.
-        let rejection = await #expect(throws: ErrorInfo.self) { try await guest.seat.unmuteMicrophone() }
+        let rejection = await #expect(throws: ErrorInfo.self) { try await guestStores.seat.unmuteMicrophone() }
         #expect(rejection?.name == .microphoneNeedsHost)
     }
 
@@ -148,16 +149,18 @@ struct StoreClusterTests {
 
     /// The host mutes the guest, then kicks the guest out of the live.
     private static func muteAndKickGuest(_ fixture: StoreFixture) async throws {
-        let (host, guest) = (fixture.hostStores, fixture.guestStores)
-        try await host.audience.disableSendMessage(userID: fixture.guest.id, isDisable: true)
+        let (hostStores, guestStores) = (fixture.hostStores, fixture.guestStores)
+        try await hostStores.audience.disableSendMessage(userID: fixture.guest.id, isDisable: true)
         try await fixture.guest.waitForEvent("onAudienceMessageDisabled")
-        #expect(!guest.barrage.state.value.allowSendMessage)
-        let rejection = await #expect(throws: ErrorInfo.self) { try await guest.barrage.sendTextMessage(text: "no") }
+        #expect(!guestStores.barrage.state.value.allowSendMessage)
+        let rejection = await #expect(throws: ErrorInfo.self) {
+            try await guestStores.barrage.sendTextMessage(text: "no")
+        }
         #expect(rejection?.name == .userMuted)
-        try await host.audience.kickUserOutOfRoom(userID: fixture.guest.id)
+        try await hostStores.audience.kickUserOutOfRoom(userID: fixture.guest.id)
         try await fixture.guest.waitForEvent("onKickedOutOfLive")
         #expect(fixture.guest.plaza.liveListStore.state.value.currentLive.isEmpty)
-        #expect(guest.barrage.state.value.messageList.isEmpty)
+        #expect(guestStores.barrage.state.value.messageList.isEmpty)
     }
 
     @Test(.timeLimit(.minutes(3)))
