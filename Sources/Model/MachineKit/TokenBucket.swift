@@ -32,11 +32,13 @@ package struct TokenBucket: Hashable, Sendable {
     /// Takes the tokens, or takes none if there are too few.
     ///
     /// - Parameters:
-    ///   - tokens: How many tokens to take; a number above the bucket's size counts as the size.
-    ///   - limit: The bucket's size and rate.
-    ///   - now: The current time.
-    /// - Returns: Nil if the tokens were taken; otherwise how long to wait until they can be taken.
-    package mutating func take(_ tokens: Int = 1, of limit: RateLimit, at now: MonotonicTime) -> Milliseconds? {
+    ///   - tokens: how many tokens to take; a number above the bucket's size counts as the size.
+    ///   - limit: the bucket's size and rate.
+    ///   - now: the current time.
+    /// - Returns: nil if the tokens were taken; otherwise how long to wait until they can be taken.
+    package mutating func takeOrReturnWait(
+        _ tokens: Int = 1, of limit: RateLimit, at now: MonotonicTime
+    ) -> Milliseconds? {
         // All times are in nanoseconds. A token costs the time in which the bucket gains one token.
         let now = Self.nanoseconds(now)
         let period = limit.period.count * 1_000_000

@@ -67,10 +67,10 @@ struct InboundMeter {
                 Int(self.bytesBeforeAcceptedCount) <= limits.bytesBeforeAccepted
             else { return .beforeAccepted }
         }
-        // `take` would charge for at most `limits.frames.count` frames, however many were received.
+        // `takeOrReturnWait` would charge for at most `limits.frames.count` frames, however many were received.
         if frames > limits.frames.count { return .frames }
-        // `take` returns nil if the bucket had enough tokens.
-        if frames > 0, self.frameBucket.take(frames, of: limits.frames, at: now) != nil { return .frames }
-        return self.byteBucket.take(byteCount, of: limits.bytes, at: now) == nil ? nil : .bytes
+        // `takeOrReturnWait` returns nil if the bucket had enough tokens.
+        if frames > 0, self.frameBucket.takeOrReturnWait(frames, of: limits.frames, at: now) != nil { return .frames }
+        return self.byteBucket.takeOrReturnWait(byteCount, of: limits.bytes, at: now) == nil ? nil : .bytes
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 /// The token bucket, which limits a rate.
 ///
-/// A limit without a period holds for each second. Times are in milliseconds. `take` returns nil if it took the tokens,
-/// and otherwise the time to wait.
+/// A limit without a period holds for each second. Times are in milliseconds. `takeOrReturnWait` returns nil if it took
+/// the tokens, and otherwise the time to wait.
 @Suite struct TokenBucketTests {
     private static func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
 
@@ -15,12 +15,12 @@ import Testing
         let limit = RateLimit(count)
         var bucket = TokenBucket()
         let start = Self.time(5)
-        for _ in 0..<count { #expect(bucket.take(of: limit, at: start) == nil) }
-        #expect(bucket.take(of: limit, at: start) == Milliseconds(refillMilliseconds))
+        for _ in 0..<count { #expect(bucket.takeOrReturnWait(of: limit, at: start) == nil) }
+        #expect(bucket.takeOrReturnWait(of: limit, at: start) == Milliseconds(refillMilliseconds))
 
         let firstRefill = start + Milliseconds(refillMilliseconds)
-        #expect(bucket.take(of: limit, at: firstRefill - Milliseconds(1)) == Milliseconds(1))
-        #expect(bucket.take(of: limit, at: firstRefill) == nil)
+        #expect(bucket.takeOrReturnWait(of: limit, at: firstRefill - Milliseconds(1)) == Milliseconds(1))
+        #expect(bucket.takeOrReturnWait(of: limit, at: firstRefill) == nil)
         // A bucket is full again one second after it was empty, so certainly after 5 s.
         #expect(!bucket.isFull(at: firstRefill) && bucket.isFull(at: Self.time(5_000)))
     }
@@ -30,7 +30,8 @@ import Testing
         var bucket = TokenBucket()
         var takenCount = 0
         for second in 0..<600 {
-            let isTaken = bucket.take(of: limit, at: MonotonicTime(milliseconds: Int64(second) * 1_000)) == nil
+            let isTaken =
+                bucket.takeOrReturnWait(of: limit, at: MonotonicTime(milliseconds: Int64(second) * 1_000)) == nil
             if isTaken { takenCount += 1 }
         }
         // The six tokens of the full bucket, then one token in each of the seconds 10, 20, … 590.
@@ -40,32 +41,32 @@ import Testing
     @Test func `many tokens are taken together or not at all`() {
         let limit = RateLimit(1_000_000)
         var bucket = TokenBucket()
-        #expect(bucket.take(600_000, of: limit, at: Self.time(0)) == nil)
+        #expect(bucket.takeOrReturnWait(600_000, of: limit, at: Self.time(0)) == nil)
         // Of 600,000 tokens, 200,000 are missing, which return after 200 ms.
-        #expect(bucket.take(600_000, of: limit, at: Self.time(0)) == Milliseconds(200))
-        #expect(bucket.take(400_000, of: limit, at: Self.time(0)) == nil, "the rejected call took no token")
-        #expect(bucket.take(1, of: limit, at: Self.time(0)) != nil, "the bucket is empty")
+        #expect(bucket.takeOrReturnWait(600_000, of: limit, at: Self.time(0)) == Milliseconds(200))
+        #expect(bucket.takeOrReturnWait(400_000, of: limit, at: Self.time(0)) == nil, "the rejected call took no token")
+        #expect(bucket.takeOrReturnWait(1, of: limit, at: Self.time(0)) != nil, "the bucket is empty")
         // The bucket is full again at 1,000 ms. More tokens than a bucket has count as a full bucket.
-        #expect(bucket.take(.max, of: limit, at: Self.time(999)) != nil)
-        #expect(bucket.take(.max, of: limit, at: Self.time(1_000)) == nil)
+        #expect(bucket.takeOrReturnWait(.max, of: limit, at: Self.time(999)) != nil)
+        #expect(bucket.takeOrReturnWait(.max, of: limit, at: Self.time(1_000)) == nil)
     }
 
     @Test func `a time to wait is rounded up to whole milliseconds`() {
         // Three tokens a second: one returns after 333 1/3 ms.
         let limit = RateLimit(3)
         var bucket = TokenBucket()
-        for _ in 0..<3 { #expect(bucket.take(of: limit, at: Self.time(0)) == nil) }
-        #expect(bucket.take(of: limit, at: Self.time(0)) == Milliseconds(334))
-        #expect(bucket.take(of: limit, at: Self.time(333)) == Milliseconds(1))
-        #expect(bucket.take(of: limit, at: Self.time(334)) == nil)
+        for _ in 0..<3 { #expect(bucket.takeOrReturnWait(of: limit, at: Self.time(0)) == nil) }
+        #expect(bucket.takeOrReturnWait(of: limit, at: Self.time(0)) == Milliseconds(334))
+        #expect(bucket.takeOrReturnWait(of: limit, at: Self.time(333)) == Milliseconds(1))
+        #expect(bucket.takeOrReturnWait(of: limit, at: Self.time(334)) == nil)
     }
 
     @Test func `no rate limit and no time causes a trap`() {
         for limit in [RateLimit(0), RateLimit(.min), RateLimit(.max), RateLimit(1, per: Milliseconds(-5))] {
             for time in [MonotonicTime.distantPast, Self.time(0), .distantFuture] {
                 var bucket = TokenBucket()
-                #expect(bucket.take(of: limit, at: time) == nil)
-                #expect(bucket.take(-1, of: limit, at: time) == nil)
+                #expect(bucket.takeOrReturnWait(of: limit, at: time) == nil)
+                #expect(bucket.takeOrReturnWait(-1, of: limit, at: time) == nil)
             }
         }
     }

@@ -48,7 +48,7 @@ package enum HTTPRefusal: String, Sendable, CaseIterable {
 /// which serve many clients, are not limited.
 package protocol HTTPAdmission: AnyObject, Sendable {
     /// Decides whether another connection of this address is accepted; otherwise it is closed at once.
-    func admitsHTTPConnection(from address: IPAddress) -> Bool
+    func allowsHTTPConnection(from address: IPAddress) -> Bool
     /// Called when a connection has ended whose last request was malformed, too large or not complete, or that had no
     /// request.
     func httpRequestMalformed(from address: IPAddress)

@@ -16,7 +16,7 @@ extension ServerCore {
             return false
         }
         if let address, !self.limits.trustedProxies.contains(address),
-            self.admission?.admitsHTTPConnection(from: address) == false
+            self.admission?.allowsHTTPConnection(from: address) == false
         {
             self.reportRefusal(.malformedRequests)
             return false

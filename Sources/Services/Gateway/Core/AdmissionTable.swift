@@ -58,20 +58,20 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Counts a malformed HTTP request of an address.
     package mutating func countMalformedRequest(from address: Address, at now: MonotonicTime) {
-        // The result is ignored, because the request has ended; `admitsHTTPConnection` decides about the next one.
-        _ = self.malformedRequestRates.admit(address, limit: self.limits.handshakes, at: now)
+        // The result is ignored, because the request has ended; `allowsHTTPConnection` decides about the next one.
+        _ = self.malformedRequestRates.admitOrReturnWait(address, limit: self.limits.handshakes, at: now)
     }
 
     /// Whether another HTTP connection of an address is admitted: false if too many of its requests were malformed.
-    package func admitsHTTPConnection(from address: Address, at now: MonotonicTime) -> Bool {
-        self.malformedRequestRates.wait(of: address, limit: self.limits.handshakes, at: now) == nil
+    package func allowsHTTPConnection(from address: Address, at now: MonotonicTime) -> Bool {
+        self.malformedRequestRates.waitBeforeAdmission(of: address, limit: self.limits.handshakes, at: now) == nil
     }
 
     /// Counts a handshake of an address, malformed or not.
     ///
     /// - Returns: Nil if the handshake is admitted; otherwise the time after which a handshake would be admitted.
-    package mutating func admitHandshake(from address: Address, at now: MonotonicTime) -> Milliseconds? {
-        self.handshakeRates.admit(address, limit: self.limits.handshakes, at: now)
+    package mutating func admitHandshakeOrReturnWait(from address: Address, at now: MonotonicTime) -> Milliseconds? {
+        self.handshakeRates.admitOrReturnWait(address, limit: self.limits.handshakes, at: now)
     }
 
     /// Counts a connection that logs in.
@@ -82,7 +82,9 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - isReplacing: Whether the connection replaces an earlier connection of the user, which is still counted. Then
     ///     the limits are not checked.
     /// - Returns: Why the connection is refused and not counted; nil if it is counted.
-    package mutating func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) -> RefusalReason? {
+    package mutating func admitLoginOrReturnReason(
+        _ user: UserKey, role: CallerRole, isReplacing: Bool
+    ) -> RefusalReason? {
         if !isReplacing {
             switch role {
             case .user:
@@ -104,7 +106,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// Removes a connection that `admitLogin` counted with the same user and role.
+    /// Removes a connection that `admitLoginOrReturnReason` counted with the same user and role.
     package mutating func removeLogin(_ user: UserKey, role: CallerRole) {
         switch role {
         case .user: Self.decrement(user, from: &self.connectionsByUser)
@@ -121,7 +123,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - count: How many times the call counts; a count above the limit counts as the limit.
     ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted.
-    package mutating func admitCall(
+    package mutating func admitCallOrReturnWait(
         _ call: MeteredCall, of user: UserKey, counting count: Int = 1, at now: MonotonicTime
     ) -> Milliseconds? {
         let limit =
@@ -136,27 +138,29 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .read: self.limits.reads
             case .sanction: self.limits.sanctions
             }
-        return self.admit(.user(user.user, call), of: user.app, limit: limit, counting: count, at: now)
+        return self.admitOrReturnWait(.user(user.user, call), of: user.app, limit: limit, counting: count, at: now)
     }
 
     /// Counts the further reads that a large page of `live.list` costs a user.
     ///
-    /// `admitCall` has already counted the page as one read, when the page's size was not known yet. It counts one read
-    /// again when the call is repeated.
+    /// `admitCallOrReturnWait` has already counted the page as one read, when the page's size was not known yet. It
+    /// counts one read again when the call is repeated.
     ///
     /// - Parameters:
     ///   - entryCount: The largest number of entries of the page.
     ///   - user: The caller.
     ///   - now: The current time.
     /// - Returns: Nil if the page is admitted; otherwise the time after which it would be admitted if it is repeated.
-    package mutating func admitPage(
+    package mutating func admitPageOrReturnWait(
         with entryCount: Int, of user: UserKey, at now: MonotonicTime
     ) -> Milliseconds? {
         let limit = self.limits.reads
         // A page that counts as more reads than the limit could never be admitted, so it counts as the limit.
         let furtherCount = min(MeteredCall.readCount(ofPageWith: entryCount), limit.count) - 1
         if furtherCount == 0 { return nil }
-        return self.admitCall(.read, of: user, counting: furtherCount, at: now).map { $0 + limit.timePerToken }
+        let wait = self.admitCallOrReturnWait(.read, of: user, counting: furtherCount, at: now)
+        // If the call is repeated, it needs one token more, because its first read is counted again.
+        return wait.map { $0 + limit.timePerToken }
     }
 
     /// Counts a call of an app's server.
@@ -167,7 +171,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - count: How many times the call counts; a count above the limit counts as the limit.
     ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted.
-    package mutating func admitServerCall(
+    package mutating func admitServerCallOrReturnWait(
         _ call: ServerCall, of app: AppID, counting count: Int = 1, at now: MonotonicTime
     ) -> Milliseconds? {
         let limit =
@@ -177,13 +181,13 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .read: self.limits.serverReads
             case .settings: self.limits.serverSettings
             }
-        return self.admit(.servers(call), of: app, limit: limit, counting: count, at: now)
+        return self.admitOrReturnWait(.servers(call), of: app, limit: limit, counting: count, at: now)
     }
 
     /// Counts a call of an app's server for each user that it names beyond the first.
     ///
-    /// `admitServerCall(_:of:counting:at:)` has already counted the call once, when its users were not known yet. It
-    /// counts once again when the call is repeated.
+    /// `admitServerCallOrReturnWait(_:of:counting:at:)` has already counted the call once, when its users were not
+    /// known yet. It counts once again when the call is repeated.
     ///
     /// - Parameters:
     ///   - userCount: How many users the call names, at least 1; a count above the limit of calls counts as the limit,
@@ -191,12 +195,12 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///   - app: The app, whose servers share the limit.
     ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise the time after which it would be admitted if it is repeated.
-    package mutating func admitServerCall(
+    package mutating func admitServerCallOrReturnWait(
         naming userCount: Int, of app: AppID, at now: MonotonicTime
     ) -> Milliseconds? {
         let limit = self.limits.serverCalls
         let furtherCount = min(userCount, limit.count) - 1
-        let wait = self.admitServerCall(.call, of: app, counting: furtherCount, at: now)
+        let wait = self.admitServerCallOrReturnWait(.call, of: app, counting: furtherCount, at: now)
         // If the call is repeated, it needs one token more, because it is counted once before its further users are
         // counted.
         return wait.map { $0 + limit.timePerToken }
@@ -205,11 +209,11 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     /// Takes `count` tokens from the app's token bucket for `key`.
     ///
     /// - Returns: Nil if the tokens were taken; otherwise the time after which they could be taken.
-    private mutating func admit(
+    private mutating func admitOrReturnWait(
         _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at now: MonotonicTime
     ) -> Milliseconds? {
         self.callRates[app, default: CallRateLimiter(maxBuckets: self.maxBucketsPerApp)]
-            .admit(key, limit: limit, counting: count, at: now)
+            .admitOrReturnWait(key, limit: limit, counting: count, at: now)
     }
 
     /// Decreases a count, and removes it at zero; a key without a count stays without one.

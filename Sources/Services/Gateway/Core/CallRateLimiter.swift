@@ -27,7 +27,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     ///   - count: How many tokens to take; a count above the bucket's size takes the size.
     ///   - now: The current time.
     /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be.
-    package mutating func admit(
+    package mutating func admitOrReturnWait(
         _ key: Key, limit: RateLimit, counting count: Int = 1, at now: MonotonicTime
     ) -> Milliseconds? {
         var bucket = self.buckets[key] ?? TokenBucket()
@@ -35,16 +35,18 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
             // It is not known when a bucket will be full and can be removed, so a fixed wait is returned.
             return .seconds(1)
         }
-        if let wait = bucket.take(count, of: limit, at: now) { return wait }
+        if let wait = bucket.takeOrReturnWait(count, of: limit, at: now) { return wait }
         self.buckets[key] = bucket
         return nil
     }
 
-    /// Returns how long to wait if the bucket of `key` is empty, else nil; takes no token.
-    package func wait(of key: Key, limit: RateLimit, at now: MonotonicTime) -> Milliseconds? {
+    /// Returns how long to wait until a call would be admitted; nil if it would be admitted now.
+    ///
+    /// No token is taken.
+    package func waitBeforeAdmission(of key: Key, limit: RateLimit, at now: MonotonicTime) -> Milliseconds? {
         // The token is taken from a copy of the bucket.
         var bucket = self.buckets[key] ?? TokenBucket()
-        return bucket.take(of: limit, at: now)
+        return bucket.takeOrReturnWait(of: limit, at: now)
     }
 
     /// Removes full buckets.

@@ -54,14 +54,14 @@ package struct ForwardedCallRates: Sendable {
     ///   - app: The caller's app.
     ///   - now: The current time.
     /// - Returns: Nil if the call is admitted, otherwise why it is not.
-    package mutating func admit(_ user: UserID?, of app: AppID, at now: MonotonicTime) -> Refusal? {
+    package mutating func admitOrReturnRefusal(_ user: UserID?, of app: AppID, at now: MonotonicTime) -> Refusal? {
         if let user,
-            let wait = self.apps[app, default: AppRates()].users.admit(user, limit: self.perUser, at: now)
+            let wait = self.apps[app, default: AppRates()].users.admitOrReturnWait(user, limit: self.perUser, at: now)
         {
             return Refusal(reason: .callsPerUser, retryAfter: wait)
         }
         guard let perApp = self.perApp,
-            let wait = self.apps[app, default: AppRates()].bucket.take(of: perApp, at: now)
+            let wait = self.apps[app, default: AppRates()].bucket.takeOrReturnWait(of: perApp, at: now)
         else { return nil }
         return Refusal(reason: .callsPerApp, retryAfter: wait)
     }

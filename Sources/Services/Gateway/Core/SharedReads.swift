@@ -170,7 +170,7 @@ package struct SharedReads<Call: Sendable>: Sendable {
     private mutating func beginRequest(_ read: SharedRead, at now: MonotonicTime) -> Bool {
         // `take` returns nil if the rate allows the request, otherwise how long to wait.
         guard var entry = self.entries[read], !entry.hasOpenRequest, !entry.nextCalls.isEmpty,
-            entry.bucket.take(of: Self.requestRate, at: now) == nil
+            entry.bucket.takeOrReturnWait(of: Self.requestRate, at: now) == nil
         else { return false }
         entry.hasOpenRequest = true
         entry.currentCalls = entry.nextCalls

@@ -60,7 +60,7 @@ package struct StaticSite: Sendable, Equatable {
     ///
     /// - Parameter path: The file's relative path, such as `pages/main.js`.
     /// - Returns: True if the file may be part of a site.
-    package static func serves(_ path: String) -> Bool {
+    package static func canContain(fileAt path: String) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return self.contentType(of: path) != nil && parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }
             && path.utf8.allSatisfy(Self.isPathByte)
@@ -69,11 +69,11 @@ package struct StaticSite: Sendable, Equatable {
     /// Adds a file.
     ///
     /// - Parameters:
-    ///   - path: The file's relative path. If `serves` is false for it, the file is not added.
+    ///   - path: The file's relative path. If `canContain(fileAt:)` is false for it, the file is not added.
     ///   - body: The contents.
     ///   - gzip: The contents compressed with gzip.
     package mutating func add(_ path: String, body: [UInt8], gzip: [UInt8]) {
-        guard Self.serves(path), let contentType = Self.contentType(of: path) else { return }
+        guard Self.canContain(fileAt: path), let contentType = Self.contentType(of: path) else { return }
         self.files.append(
             File(
                 path: "/\(path)", contentType: contentType, body: body, gzip: gzip.count < body.count ? gzip : nil,

@@ -50,7 +50,7 @@ final class HTTPRequestRates: Sendable {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.now
         let limit = self.settings.admission.refusedTokens
-        let wait = self.addressRates.withLock { $0.wait(of: .rejectedToken(key), limit: limit, at: now) }
+        let wait = self.addressRates.withLock { $0.waitBeforeAdmission(of: .rejectedToken(key), limit: limit, at: now) }
         guard let wait else { return }
         throw APIError(ReplyError(.tooFrequent, "too many tokens were refused", retryAfter: max(1, wait.count)))
     }
@@ -61,7 +61,7 @@ final class HTTPRequestRates: Sendable {
         let now = MonotonicClock.now
         let limit = self.settings.admission.refusedTokens
         // The result is ignored, because this request is rejected anyway; `checkTokens` decides about the next one.
-        self.addressRates.withLock { _ = $0.admit(.rejectedToken(key), limit: limit, at: now) }
+        self.addressRates.withLock { _ = $0.admitOrReturnWait(.rejectedToken(key), limit: limit, at: now) }
     }
 
     /// Counts a token of an address that must be verified.
@@ -71,7 +71,7 @@ final class HTTPRequestRates: Sendable {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.now
         let limit = self.settings.admission.tokenChecks
-        let wait = self.addressRates.withLock { $0.admit(.tokenCheck(key), limit: limit, at: now) }
+        let wait = self.addressRates.withLock { $0.admitOrReturnWait(.tokenCheck(key), limit: limit, at: now) }
         guard let wait else { return }
         throw APIError(
             ReplyError(.tooFrequent, "\(limit.count) new tokens a second are checked", retryAfter: max(1, wait.count)))
@@ -97,7 +97,7 @@ final class HTTPRequestRates: Sendable {
     ) throws(APIError) {
         guard let key = (address?.limitKey).map(makeKey) else { return }
         let now = MonotonicClock.now
-        let wait = self.addressRates.withLock { $0.admit(key, limit: limit, at: now) }
+        let wait = self.addressRates.withLock { $0.admitOrReturnWait(key, limit: limit, at: now) }
         guard let wait else { return }
         throw APIError(
             ReplyError(
@@ -167,7 +167,9 @@ final class HTTPRequestRates: Sendable {
         _ count: Int, against key: CallerKey, rate: Int, unit: String = "requests"
     ) throws(ReplyError) {
         let now = MonotonicClock.now
-        let wait = self.callerRates.withLock { $0.admit(key, limit: RateLimit(rate), counting: count, at: now) }
+        let wait = self.callerRates.withLock {
+            $0.admitOrReturnWait(key, limit: RateLimit(rate), counting: count, at: now)
+        }
         guard let wait else { return }
         throw ReplyError(.tooFrequent, "\(rate) \(unit) a second are possible", retryAfter: max(1, wait.count))
     }

@@ -40,7 +40,9 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
 
     func admitHandshake(from address: IPAddress) throws(HandshakeRejection) {
         let now = MonotonicClock.now
-        guard let wait = self.table.withLock({ $0.admitHandshake(from: address.limitKey, at: now) }) else { return }
+        guard let wait = self.table.withLock({ $0.admitHandshakeOrReturnWait(from: address.limitKey, at: now) }) else {
+            return
+        }
         self.metrics.refused(.handshakes)
         // The wait in milliseconds, rounded up to whole seconds.
         throw .tooManyRequests(retryAfter: .seconds(max(1, (wait.count + 999) / 1000)))
@@ -52,9 +54,9 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
 
     func proxyHeaderInvalid() { self.metrics.refused(.proxyHeader) }
 
-    func admitsHTTPConnection(from address: IPAddress) -> Bool {
+    func allowsHTTPConnection(from address: IPAddress) -> Bool {
         let now = MonotonicClock.now
-        return self.table.withLock { $0.admitsHTTPConnection(from: address.limitKey, at: now) }
+        return self.table.withLock { $0.allowsHTTPConnection(from: address.limitKey, at: now) }
     }
 
     func httpRequestMalformed(from address: IPAddress) {
@@ -72,7 +74,7 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
     /// - Throws: `overLimit` if the user, or the app's servers together, have too many connections; `overloaded` if the
     ///   app has too many.
     func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) throws(ReplyError) {
-        let reason = self.table.withLock { $0.admitLogin(user, role: role, isReplacing: isReplacing) }
+        let reason = self.table.withLock { $0.admitLoginOrReturnReason(user, role: role, isReplacing: isReplacing) }
         guard let reason else { return }
         self.metrics.refused(reason)
         let retryAfter = Self.retryAfter.count
@@ -83,7 +85,7 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
             throw ReplyError(
                 .overLimit, "the app's servers have too many connections; close one", retryAfter: retryAfter)
         default:
-            // The reason is `connectionsPerApp`, because `admitLogin` returns no other reason.
+            // The reason is `connectionsPerApp`, because the table returns no other reason.
             throw ReplyError(.overloaded, "the app has too many connections to this gateway", retryAfter: retryAfter)
         }
     }
@@ -100,7 +102,8 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: MeteredCall, of user: UserKey, counting count: Int = 1) throws(ReplyError) {
         let now = MonotonicClock.now
-        guard let wait = self.table.withLock({ $0.admitCall(call, of: user, counting: count, at: now) }) else { return }
+        guard let wait = self.table.withLock({ $0.admitCallOrReturnWait(call, of: user, counting: count, at: now) })
+        else { return }
         throw self.countRejection(call.reason, wait)
     }
 
@@ -111,7 +114,9 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitPage(with entryCount: Int, of user: UserKey) throws(ReplyError) {
         let now = MonotonicClock.now
-        guard let wait = self.table.withLock({ $0.admitPage(with: entryCount, of: user, at: now) }) else { return }
+        guard let wait = self.table.withLock({ $0.admitPageOrReturnWait(with: entryCount, of: user, at: now) }) else {
+            return
+        }
         throw self.countRejection(.reads, wait)
     }
 
@@ -122,7 +127,7 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: ServerCall, ofServersOf app: AppID, counting count: Int = 1) throws(ReplyError) {
         let now = MonotonicClock.now
-        let wait = self.table.withLock { $0.admitServerCall(call, of: app, counting: count, at: now) }
+        let wait = self.table.withLock { $0.admitServerCallOrReturnWait(call, of: app, counting: count, at: now) }
         guard let wait else { return }
         throw self.countRejection(call.reason, wait)
     }
@@ -134,7 +139,7 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitServerCall(naming userCount: Int, of app: AppID) throws(ReplyError) {
         let now = MonotonicClock.now
-        let wait = self.table.withLock { $0.admitServerCall(naming: userCount, of: app, at: now) }
+        let wait = self.table.withLock { $0.admitServerCallOrReturnWait(naming: userCount, of: app, at: now) }
         guard let wait else { return }
         throw self.countRejection(ServerCall.call.reason, wait)
     }
@@ -147,7 +152,9 @@ final class AdmissionControl: WebSocketAdmission, HTTPAdmission {
     /// - Throws: `overloaded`, with the time after which to retry.
     func admitForwardedCall(of user: UserID?, in app: AppID) throws(ReplyError) {
         let now = MonotonicClock.now
-        guard let refusal = self.forwardedCalls.withLock({ $0.admit(user, of: app, at: now) }) else { return }
+        guard let refusal = self.forwardedCalls.withLock({ $0.admitOrReturnRefusal(user, of: app, at: now) }) else {
+            return
+        }
         self.metrics.refused(refusal.reason)
         let message =
             refusal.reason == .callsPerUser ? "you make too many calls" : "the app makes too many calls"

@@ -61,7 +61,7 @@ package enum PagesFolder {
         var totalBytes = 0
         for servedFolder in Self.servedFolders {
             let names = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/\(servedFolder)")) ?? []
-            for name in names.sorted() where StaticSite.serves("\(servedFolder)/\(name)") {
+            for name in names.sorted() where StaticSite.canContain(fileAt: "\(servedFolder)/\(name)") {
                 // A path that cannot be read is not served. It may be a folder whose name ends like a file's.
                 guard let data = FileManager.default.contents(atPath: "\(folder)/\(servedFolder)/\(name)") else {
                     continue

@@ -57,7 +57,7 @@ import Testing
         private let malformedCount = Mutex(0)
         init(limit: Int) { self.limit = limit }
         var count: Int { self.malformedCount.withLock { $0 } }
-        func admitsHTTPConnection(from address: IPAddress) -> Bool { self.count < self.limit }
+        func allowsHTTPConnection(from address: IPAddress) -> Bool { self.count < self.limit }
         func httpRequestMalformed(from address: IPAddress) { self.malformedCount.withLock { $0 += 1 } }
     }
 

@@ -82,11 +82,11 @@ import Tokens
         let address = try #require(IPAddress("2001:db8::1"))
         let neighbor = try #require(IPAddress("2001:db8::2"))
         for _ in 0..<3 {
-            #expect(admission.admitsHTTPConnection(from: address))
+            #expect(admission.allowsHTTPConnection(from: address))
             admission.httpRequestMalformed(from: address)
         }
-        #expect(!admission.admitsHTTPConnection(from: address) && !admission.admitsHTTPConnection(from: neighbor))
-        #expect(admission.admitsHTTPConnection(from: try #require(IPAddress("2001:db8:0:1::1"))), "another network")
+        #expect(!admission.allowsHTTPConnection(from: address) && !admission.allowsHTTPConnection(from: neighbor))
+        #expect(admission.allowsHTTPConnection(from: try #require(IPAddress("2001:db8:0:1::1"))), "another network")
         #expect(throws: Never.self, "handshakes have a rate of their own") {
             try admission.admitHandshake(from: address)
         }

@@ -6,8 +6,8 @@ import Testing
 
 /// The limits of connections, logins and calls.
 ///
-/// Times are in milliseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise how
-/// long to wait until it would be. `admitLogin` returns nil if the login is admitted, and otherwise the limit that the
+/// Times are in milliseconds. A method `admit…OrReturnWait` returns nil if it admits the call, and otherwise how long to
+/// wait until it would. `admitLoginOrReturnReason` returns nil if it admits the login, and otherwise the limit that the
 /// login exceeds. `RateLimit(5)` is five calls a second: its bucket admits five calls at once, and then one call every
 /// 200 ms.
 @Suite struct AdmissionTableTests {
@@ -33,33 +33,36 @@ import Testing
 
     @Test func `I16 a user gets at most its limit of connections, and a replaced connection does not count`() {
         var table = self.table { $0.connectionsPerUser = 2 }
-        #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == nil)
-        #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == nil)
-        #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
-        #expect(table.admitLogin(self.bob, role: .user, isReplacing: true) == nil)
+        #expect(table.admitLoginOrReturnReason(self.bob, role: .user, isReplacing: false) == nil)
+        #expect(table.admitLoginOrReturnReason(self.bob, role: .user, isReplacing: false) == nil)
+        #expect(table.admitLoginOrReturnReason(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
+        #expect(table.admitLoginOrReturnReason(self.bob, role: .user, isReplacing: true) == nil)
         // The replaced connection ends: bob has two connections, as before.
         table.removeLogin(self.bob, role: .user)
-        #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
+        #expect(table.admitLoginOrReturnReason(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
         #expect(
-            table.admitLogin(self.bob, role: .server, isReplacing: false) == nil, "servers have a limit of their own")
+            table.admitLoginOrReturnReason(self.bob, role: .server, isReplacing: false) == nil,
+            "servers have a limit of their own")
         let bobOfOtherApp = UserKey(AppID("other"), UserID("bob"))
         #expect(
-            table.admitLogin(bobOfOtherApp, role: .user, isReplacing: false) == nil,
+            table.admitLoginOrReturnReason(bobOfOtherApp, role: .user, isReplacing: false) == nil,
             "a user of that name of another app is another user")
     }
 
     @Test func `I16 an app gets at most its share of the connections`() {
         var table = self.table(connectionsPerApp: 3)
         func key(_ app: String, _ user: Int) -> UserKey { UserKey(AppID(app), UserID("u\(user)")) }
-        for user in 0..<3 { #expect(table.admitLogin(key("demo", user), role: .user, isReplacing: false) == nil) }
+        for user in 0..<3 {
+            #expect(table.admitLoginOrReturnReason(key("demo", user), role: .user, isReplacing: false) == nil)
+        }
         let newcomer = key("demo", 3)
-        #expect(table.admitLogin(newcomer, role: .user, isReplacing: false) == .connectionsPerApp)
+        #expect(table.admitLoginOrReturnReason(newcomer, role: .user, isReplacing: false) == .connectionsPerApp)
         #expect(
-            table.admitLogin(newcomer, role: .server, isReplacing: false) == .connectionsPerApp,
+            table.admitLoginOrReturnReason(newcomer, role: .server, isReplacing: false) == .connectionsPerApp,
             "the connections of servers count, too")
-        #expect(table.admitLogin(key("other", 0), role: .user, isReplacing: false) == nil)
+        #expect(table.admitLoginOrReturnReason(key("other", 0), role: .user, isReplacing: false) == nil)
         table.removeLogin(key("demo", 0), role: .user)
-        #expect(table.admitLogin(newcomer, role: .user, isReplacing: false) == nil)
+        #expect(table.admitLoginOrReturnReason(newcomer, role: .user, isReplacing: false) == nil)
     }
 
     /// Rules: R12.14.
@@ -67,7 +70,7 @@ import Testing
         var table = self.table { $0.serverConnections = 2 }
         func key(_ app: String, _ name: String) -> UserKey { UserKey(AppID(app), UserID(name)) }
         func admitServer(_ key: UserKey, isReplacing: Bool = false) -> RefusalReason? {
-            table.admitLogin(key, role: .server, isReplacing: isReplacing)
+            table.admitLoginOrReturnReason(key, role: .server, isReplacing: isReplacing)
         }
         #expect(admitServer(key("demo", "shop")) == nil)
         #expect(admitServer(key("demo", "jobs")) == nil)
@@ -77,7 +80,7 @@ import Testing
         table.removeLogin(key("demo", "shop"), role: .server)
         #expect(admitServer(key("other", "shop")) == nil, "another app's servers have a limit of their own")
         #expect(
-            table.admitLogin(key("demo", "shop"), role: .user, isReplacing: false) == nil,
+            table.admitLoginOrReturnReason(key("demo", "shop"), role: .user, isReplacing: false) == nil,
             "a user with a server's name is no server")
         table.removeLogin(key("demo", "shop"), role: .user)
         #expect(admitServer(key("demo", "third")) == .serverConnections, "a user's connection frees no server's place")
@@ -93,18 +96,24 @@ import Testing
             limits.serverReads = RateLimit(40)
         }
         let (demo, other) = (AppID("demo"), AppID("other"))
-        #expect(table.admitServerCall(.login, of: demo, at: 0) == nil)
-        #expect(table.admitServerCall(.login, of: demo, at: 0) == nil)
-        #expect(table.admitServerCall(.login, of: demo, at: 0) == .seconds(30), "two logins a minute: one each 30 s")
+        #expect(table.admitServerCallOrReturnWait(.login, of: demo, at: 0) == nil)
+        #expect(table.admitServerCallOrReturnWait(.login, of: demo, at: 0) == nil)
+        #expect(
+            table.admitServerCallOrReturnWait(.login, of: demo, at: 0) == .seconds(30),
+            "two logins a minute: one each 30 s")
 
-        #expect(table.admitServerCall(.call, of: demo, at: 0) == nil)
-        #expect(table.admitServerCall(.call, of: demo, counting: 4, at: 0) == nil)
-        #expect(table.admitServerCall(.call, of: demo, at: 0) == Milliseconds(200))
-        #expect(table.admitServerCall(.call, of: other, at: 0) == nil)
+        #expect(table.admitServerCallOrReturnWait(.call, of: demo, at: 0) == nil)
+        #expect(table.admitServerCallOrReturnWait(.call, of: demo, counting: 4, at: 0) == nil)
+        #expect(table.admitServerCallOrReturnWait(.call, of: demo, at: 0) == Milliseconds(200))
+        #expect(table.admitServerCallOrReturnWait(.call, of: other, at: 0) == nil)
 
-        for _ in 0..<2 { #expect(table.admitServerCall(.read, of: demo, counting: 20, at: 0) == nil) }
-        #expect(table.admitServerCall(.read, of: demo, at: 0) == Milliseconds(25), "40 reads a second: one each 25 ms")
-        #expect(table.admitCall(.login, of: UserKey(demo, UserID("shop")), at: 0) == nil, "users have their own rates")
+        for _ in 0..<2 { #expect(table.admitServerCallOrReturnWait(.read, of: demo, counting: 20, at: 0) == nil) }
+        #expect(
+            table.admitServerCallOrReturnWait(.read, of: demo, at: 0) == Milliseconds(25),
+            "40 reads a second: one each 25 ms")
+        #expect(
+            table.admitCallOrReturnWait(.login, of: UserKey(demo, UserID("shop")), at: 0) == nil,
+            "users have their own rates")
     }
 
     /// Rules: R12.8.
@@ -115,22 +124,23 @@ import Testing
         var table = self.table { $0.reads = RateLimit(4, per: .seconds(4)) }
         let bob = self.bob
         /// Counts a page as the gateway does: first as a read, then by its size.
-        func admit(_ entries: Int, at now: MonotonicTime) -> Milliseconds? {
-            table.admitCall(.read, of: bob, at: now) ?? table.admitPage(with: entries, of: bob, at: now)
+        func admitOrReturnWait(_ entries: Int, at now: MonotonicTime) -> Milliseconds? {
+            table.admitCallOrReturnWait(.read, of: bob, at: now)
+                ?? table.admitPageOrReturnWait(with: entries, of: bob, at: now)
         }
-        #expect(admit(20, at: 0) == nil && admit(50, at: 0) == nil, "one read and three reads")
-        #expect(admit(1, at: 0) == .seconds(1), "the four reads are used up")
+        #expect(admitOrReturnWait(20, at: 0) == nil && admitOrReturnWait(50, at: 0) == nil, "one read and three reads")
+        #expect(admitOrReturnWait(1, at: 0) == .seconds(1), "the four reads are used up")
         // Two seconds later there are two reads. The rejected page takes one of them as its first read. When the call
         // is repeated, it needs three reads, and one is left: two more take two seconds.
-        #expect(admit(50, at: 2000) == .seconds(2))
-        #expect(admit(50, at: 4000) == nil)
+        #expect(admitOrReturnWait(50, at: 2000) == .seconds(2))
+        #expect(admitOrReturnWait(50, at: 4000) == nil)
     }
 
     /// Rules: R12.8.
     @Test func `a page that costs more reads than the bucket holds is admitted if the bucket was full`() {
         var table = self.table { $0.reads = RateLimit(1) }
-        #expect(table.admitCall(.read, of: self.bob, at: 0) == nil)
-        #expect(table.admitPage(with: 50, of: self.bob, at: 0) == nil)
+        #expect(table.admitCallOrReturnWait(.read, of: self.bob, at: 0) == nil)
+        #expect(table.admitPageOrReturnWait(with: 50, of: self.bob, at: 0) == nil)
     }
 
     /// Rules: R12.14.
@@ -148,8 +158,8 @@ import Testing
         /// Counts a call as the gateway does: once, and then for its further users; returns how long a rejected call
         /// must wait.
         func ban(_ userCount: Int, at now: MonotonicTime) -> Milliseconds? {
-            table.admitServerCall(.call, of: demo, at: now)
-                ?? table.admitServerCall(naming: userCount, of: demo, at: now)
+            table.admitServerCallOrReturnWait(.call, of: demo, at: now)
+                ?? table.admitServerCallOrReturnWait(naming: userCount, of: demo, at: now)
         }
         #expect(ban(3, at: 0) == nil)
         // Of five calls, two are left. The rejected ban takes one of them, so its repetition needs two more: 400 ms.
@@ -169,13 +179,13 @@ import Testing
         // One user more than the app's table has room for.
         for number in 0...AdmissionTable<String>.maxBuckets {
             let user = UserKey(AppID("demo"), UserID("u\(number)"))
-            if table.admitCall(.login, of: user, at: 0) != nil { rejectedCount += 1 }
+            if table.admitCallOrReturnWait(.login, of: user, at: 0) != nil { rejectedCount += 1 }
         }
         #expect(rejectedCount == 1, "the app's table has no room for the last user")
         #expect(
-            table.admitCall(.login, of: UserKey(AppID("other"), UserID("bob")), at: 0) == nil,
+            table.admitCallOrReturnWait(.login, of: UserKey(AppID("other"), UserID("bob")), at: 0) == nil,
             "another app's table has room")
-        #expect(table.admitHandshake(from: "10.0.0.1", at: 0) == nil, "the table of addresses has room")
+        #expect(table.admitHandshakeOrReturnWait(from: "10.0.0.1", at: 0) == nil, "the table of addresses has room")
     }
 
     /// Rules: R12.8.
@@ -185,8 +195,8 @@ import Testing
         // Bob tries to join once a second, for an hour.
         for second in 0..<3600 {
             let now = MonotonicTime(milliseconds: Int64(second) * 1_000)
-            if table.admitCall(.membership, of: self.bob, at: now) == nil,
-                table.admitCall(.join(LiveID("arena")), of: self.bob, at: now) == nil
+            if table.admitCallOrReturnWait(.membership, of: self.bob, at: now) == nil,
+                table.admitCallOrReturnWait(.join(LiveID("arena")), of: self.bob, at: now) == nil
             {
                 joinCount += 1
             }
@@ -195,9 +205,11 @@ import Testing
 
         let now: MonotonicTime = 3_600_000
         #expect(
-            table.admitCall(.join(LiveID("bistro")), of: self.bob, at: now) == nil, "another live has its own rate")
+            table.admitCallOrReturnWait(.join(LiveID("bistro")), of: self.bob, at: now) == nil,
+            "another live has its own rate")
         #expect(
-            table.admitCall(.join(LiveID("arena")), of: UserKey(AppID("demo"), UserID("eve")), at: now) == nil,
+            table.admitCallOrReturnWait(.join(LiveID("arena")), of: UserKey(AppID("demo"), UserID("eve")), at: now)
+                == nil,
             "another user has its own rate")
     }
 
@@ -206,25 +218,27 @@ import Testing
             limits.gifts = RateLimit(2)
             limits.reads = RateLimit(3)
         }
-        for _ in 0..<2 { #expect(table.admitCall(.gift, of: self.bob, at: 0) == nil) }
-        #expect(table.admitCall(.gift, of: self.bob, at: 0) == Milliseconds(500), "two a second: one each 500 ms")
-        for _ in 0..<3 { #expect(table.admitCall(.read, of: self.bob, at: 0) == nil) }
-        #expect(table.admitCall(.read, of: self.bob, at: 0) != nil)
-        #expect(table.admitCall(.deviceChange, of: self.bob, at: 0) == nil)
-        #expect(table.admitCall(.gift, of: self.bob, at: 500) == nil)
-        #expect(table.admitHandshake(from: "10.0.0.1", at: 0) == nil)
+        for _ in 0..<2 { #expect(table.admitCallOrReturnWait(.gift, of: self.bob, at: 0) == nil) }
+        #expect(
+            table.admitCallOrReturnWait(.gift, of: self.bob, at: 0) == Milliseconds(500),
+            "two a second: one each 500 ms")
+        for _ in 0..<3 { #expect(table.admitCallOrReturnWait(.read, of: self.bob, at: 0) == nil) }
+        #expect(table.admitCallOrReturnWait(.read, of: self.bob, at: 0) != nil)
+        #expect(table.admitCallOrReturnWait(.deviceChange, of: self.bob, at: 0) == nil)
+        #expect(table.admitCallOrReturnWait(.gift, of: self.bob, at: 500) == nil)
+        #expect(table.admitHandshakeOrReturnWait(from: "10.0.0.1", at: 0) == nil)
     }
 
     /// Rules: R12.8.
     @Test func `a sanction of many users counts once for each user, but never more than the whole bucket`() {
         var table = self.table { $0.sanctions = RateLimit(10) }
-        #expect(table.admitCall(.sanction, of: self.bob, counting: 4, at: 0) == nil)
-        #expect(table.admitCall(.sanction, of: self.bob, counting: 6, at: 0) == nil)
+        #expect(table.admitCallOrReturnWait(.sanction, of: self.bob, counting: 4, at: 0) == nil)
+        #expect(table.admitCallOrReturnWait(.sanction, of: self.bob, counting: 6, at: 0) == nil)
         // The bucket is empty now, and full again after a second. 20 users count as the whole bucket of 10.
-        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 0) == Milliseconds(1000))
-        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 999) == Milliseconds(1))
-        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 1_000) == nil)
-        #expect(table.admitCall(.sanction, of: self.bob, at: 1_000) == Milliseconds(100))
+        #expect(table.admitCallOrReturnWait(.sanction, of: self.bob, counting: 20, at: 0) == Milliseconds(1000))
+        #expect(table.admitCallOrReturnWait(.sanction, of: self.bob, counting: 20, at: 999) == Milliseconds(1))
+        #expect(table.admitCallOrReturnWait(.sanction, of: self.bob, counting: 20, at: 1_000) == nil)
+        #expect(table.admitCallOrReturnWait(.sanction, of: self.bob, at: 1_000) == Milliseconds(100))
     }
 
     @Test(

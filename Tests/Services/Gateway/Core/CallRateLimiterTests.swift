@@ -15,7 +15,7 @@ import Testing
         _ limiter: inout CallRateLimiter<String>, _ key: String, rate: Int, at now: MonotonicTime
     ) -> (admitted: Int, wait: Milliseconds) {
         for count in 0...10_000 {
-            if let wait = limiter.admit(key, rate: rate, at: now) { return (count, wait) }
+            if let wait = limiter.admitOrReturnWait(key, rate: rate, at: now) { return (count, wait) }
         }
         // No call was rejected; no test expects -1.
         return (-1, Milliseconds(0))
@@ -32,9 +32,9 @@ import Testing
         let (admitted, wait) = self.admitUntilRejected(&limiter, "anna", rate: rate, at: start)
         #expect(admitted == rate && wait == Milliseconds(intervalMilliseconds))
         let nextAdmission = start + Milliseconds(intervalMilliseconds)
-        #expect(limiter.admit("anna", rate: rate, at: nextAdmission - Milliseconds(1)) != nil)
-        #expect(limiter.admit("anna", rate: rate, at: nextAdmission) == nil)
-        #expect(limiter.admit("anna", rate: rate, at: nextAdmission) == Milliseconds(intervalMilliseconds))
+        #expect(limiter.admitOrReturnWait("anna", rate: rate, at: nextAdmission - Milliseconds(1)) != nil)
+        #expect(limiter.admitOrReturnWait("anna", rate: rate, at: nextAdmission) == nil)
+        #expect(limiter.admitOrReturnWait("anna", rate: rate, at: nextAdmission) == Milliseconds(intervalMilliseconds))
         let afterPause = nextAdmission + .seconds(10)
         #expect(
             self.admitUntilRejected(&limiter, "anna", rate: rate, at: afterPause).admitted == rate,
@@ -45,7 +45,8 @@ import Testing
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
         // At 200 calls a second, a call comes every 5 ms.
         for call in 0..<2000 {
-            #expect(limiter.admit("anna", rate: 200, at: MonotonicTime(milliseconds: Int64(call) * 5)) == nil)
+            #expect(
+                limiter.admitOrReturnWait("anna", rate: 200, at: MonotonicTime(milliseconds: Int64(call) * 5)) == nil)
         }
     }
 
@@ -61,20 +62,20 @@ import Testing
     {
         // Each of three callers makes one call, so none of the three buckets is full.
         var limiter = CallRateLimiter<String>(maxBuckets: 3)
-        for caller in ["anna", "bob", "carol"] { #expect(limiter.admit(caller, rate: 10, at: 0) == nil) }
-        #expect(limiter.admit("dora", rate: 10, at: 0) == .seconds(1))
-        #expect(limiter.admit("anna", rate: 10, at: 0) == nil, "a caller with a bucket is still admitted")
+        for caller in ["anna", "bob", "carol"] { #expect(limiter.admitOrReturnWait(caller, rate: 10, at: 0) == nil) }
+        #expect(limiter.admitOrReturnWait("dora", rate: 10, at: 0) == .seconds(1))
+        #expect(limiter.admitOrReturnWait("anna", rate: 10, at: 0) == nil, "a caller with a bucket is still admitted")
         // After a second the three buckets are full again, so they are removed.
-        #expect(limiter.admit("dora", rate: 10, at: 1_000) == nil)
+        #expect(limiter.admitOrReturnWait("dora", rate: 10, at: 1_000) == nil)
         // Now only dora has a bucket, so two more callers get one without another scan of the table.
-        for caller in ["eve", "finn"] { #expect(limiter.admit(caller, rate: 10, at: 1_000) == nil) }
-        #expect(limiter.admit("gina", rate: 10, at: 1_000) == .seconds(1))
+        for caller in ["eve", "finn"] { #expect(limiter.admitOrReturnWait(caller, rate: 10, at: 1_000) == nil) }
+        #expect(limiter.admitOrReturnWait("gina", rate: 10, at: 1_000) == .seconds(1))
     }
 }
 
 extension CallRateLimiter {
     /// Counts a call against a rate in calls a second.
-    fileprivate mutating func admit(_ key: Key, rate: Int, at now: MonotonicTime) -> Milliseconds? {
-        self.admit(key, limit: RateLimit(rate), at: now)
+    fileprivate mutating func admitOrReturnWait(_ key: Key, rate: Int, at now: MonotonicTime) -> Milliseconds? {
+        self.admitOrReturnWait(key, limit: RateLimit(rate), at: now)
     }
 }

@@ -16,14 +16,14 @@ import Testing
     private func admittedCount(
         _ rates: inout ForwardedCallRates, _ user: UserID?, of app: AppID, count: Int, at now: MonotonicTime = 0
     ) -> Int {
-        (0..<count).filter { _ in rates.admit(user, of: app, at: now) == nil }.count
+        (0..<count).filter { _ in rates.admitOrReturnRefusal(user, of: app, at: now) == nil }.count
     }
 
     /// Rules: R12.15.
     @Test func `I16 a user who makes too many calls gets only its share, and the app's other users are served`() {
         var rates = ForwardedCallRates(callsPerApp: 1000, callsPerUser: 50)
         #expect(self.admittedCount(&rates, self.bob, of: self.demo, count: 5000) == 50)
-        let rejection = rates.admit(self.bob, of: self.demo, at: 0)
+        let rejection = rates.admitOrReturnRefusal(self.bob, of: self.demo, at: 0)
         #expect(
             rejection?.reason == .callsPerUser && rejection?.retryAfter == Milliseconds(20),
             "50 calls a second: one each 20 ms")
@@ -61,10 +61,10 @@ import Testing
         #expect(self.admittedCount(&rates, nil, of: self.demo, count: 1000) == 100)
         // Now that the app's 100 calls are used up, its servers (nil) and its users are rejected alike.
         for user in [nil, self.bob] {
-            let rejection = rates.admit(user, of: self.demo, at: 0)
+            let rejection = rates.admitOrReturnRefusal(user, of: self.demo, at: 0)
             #expect(rejection?.reason == .callsPerApp && rejection?.retryAfter == Milliseconds(10))
         }
-        #expect(rates.admit(self.bob, of: AppID("other"), at: 0) == nil)
+        #expect(rates.admitOrReturnRefusal(self.bob, of: AppID("other"), at: 0) == nil)
         var unlimited = ForwardedCallRates(callsPerApp: nil, callsPerUser: 100)
         #expect(self.admittedCount(&unlimited, nil, of: self.demo, count: 10_000) == 10_000)
     }

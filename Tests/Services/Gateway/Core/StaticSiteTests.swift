@@ -71,7 +71,7 @@ import Testing
     func `only files of known types whose paths have no hidden or invalid parts are served`(
         _ path: String, _ isServed: Bool
     ) {
-        #expect(StaticSite.serves(path) == isServed)
+        #expect(StaticSite.canContain(fileAt: path) == isServed)
     }
 
     /// Rules: R13.31.
