@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bounds of every idempotency window; a call's counter is its ascending number within its session.
+/// The limits of every `IdempotencyWindow`.
 @usableFromInline package enum IdempotencyLimits {
     /// The maximum number of outcomes that a window remembers.
     ///
@@ -11,8 +11,9 @@
     /// Within this time a retry gets the outcome that the call had. The time is extended by each standstill of the
     /// partition, in which it had no owner or no input (`Moment.standstill`).
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
-    /// How long a window that has dropped its outcomes still keeps the highest counter of the dropped outcomes.
+    /// How long a window keeps the highest counter of its outcomes after it has dropped the outcomes.
     ///
+    /// A call's counter is its number within its session.
     /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. A gateway cannot mark a
     /// retry on a new connection whose client does not state the age of the call. The window recognizes such a retry by
     /// its counter, which is not above the highest dropped counter.
@@ -34,10 +35,10 @@
 }
 
 extension IdempotencyLookup {
-    /// `forgotten` instead of `fresh` for a late retry (R16.11), which never counts as new; otherwise the same result.
+    /// This result, except that a `fresh` late retry (R16.11) becomes `forgotten`.
     ///
-    /// A late retry is older than the lifetime of outcomes, so the window may have dropped all that it knew about the
-    /// call.
+    /// A late retry is older than the lifetime of outcomes. So the window may have dropped the outcome of the first
+    /// copy, and the retry must not count as new.
     @inlinable package func treatingFresh(asForgottenIf isLateRetry: Bool) -> IdempotencyLookup {
         if isLateRetry, case .fresh = self { return .forgotten }
         return self
@@ -90,8 +91,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
 /// The standstills of its partition are added to this time, as they are added to leases, because no caller could get an
 /// answer meanwhile. Calls have ascending counters. A call whose counter is not above that of a dropped outcome
 /// is rejected, because nobody can tell any more whether the call was applied. Therefore the window keeps the highest
-/// counter of its dropped outcomes for another `IdempotencyLimits.droppedCounterLifetime` after it has dropped the last
-/// outcome.
+/// counter of its dropped outcomes for `IdempotencyLimits.droppedCounterLifetime` after it has dropped the last outcome.
 @usableFromInline package struct IdempotencyWindow<Storage: OutcomeStorage>: Sendable {
     /// The stored outcomes; other types read them for undo records and for encodings.
     @usableFromInline package internal(set) var storage: Storage
@@ -120,7 +120,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
         return counter <= self.storage.highestDroppedCounter ? .forgotten : .fresh
     }
 
-    /// Records the outcome of the call `counter`, and replaces an outcome that was recorded before.
+    /// Records the outcome of the call `counter`; an earlier outcome of this call is replaced.
     ///
     /// A call that is processed in two steps is recorded in each step.
     @inlinable package mutating func record(_ outcome: Storage.Outcome, of counter: Int64, at moment: Moment) {
@@ -157,7 +157,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
         return self.due <= moment.now
     }
 
-    /// Replaces each outcome for which `replacement` returns another outcome; nil keeps the outcome.
+    /// Replaces each outcome by the result of `replacement`, or keeps the outcome if the result is nil.
     @inlinable package mutating func replaceOutcomes(_ replacement: (Storage.Outcome) -> Storage.Outcome?) {
         for index in 0..<self.storage.count {
             if let outcome = replacement(self.storage.outcome(at: index)) {

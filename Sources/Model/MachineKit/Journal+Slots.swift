@@ -21,7 +21,7 @@ extension Journal {
             index = self.slots.count
             self.slots.append(Slot(key: key, hash: hash))
         }
-        self.slotIndex.insert(index, hash)
+        self.slotIndex.insert(index, hash: hash)
         return index
     }
 
@@ -29,7 +29,7 @@ extension Journal {
     ///
     /// Its key stays until another row uses the slot, but no look-up finds it.
     @inlinable mutating func freeSlot(_ index: Int) {
-        self.slotIndex.remove(index, self.slots[index].hash)
+        self.slotIndex.remove(index, hash: self.slots[index].hash)
         self.freeSlots.append(index)
     }
 

@@ -96,6 +96,8 @@
         }
     }
     /// The key of the earliest row that is due at `now`; nil when no row is due.
+    ///
+    /// Unlike `popDue`, it leaves the due time in the queue. It is mutating, because it drops former due times.
     package mutating func dueKey(at now: Timestamp) -> Key? {
         guard let time = self.nextDue, time <= now else { return nil }
         return self.dueTimes.first?.key

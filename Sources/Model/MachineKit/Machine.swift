@@ -8,15 +8,16 @@
     @usableFromInline package var now: Timestamp
     /// The offset of the input in its inbox partition.
     @usableFromInline package var offset: Int64
-    /// How long the partition has stood still so far: the times in which it had no owner or no input.
+    /// How long the partition has stood still so far: the sum of the times in which it had no owner or no input.
     ///
-    /// Never decreases, unless an owner of the partition runs an older release, which does not commit the standstill.
-    /// An idempotency window is extended by the standstill that has been added since its last call.
+    /// Never decreases, unless an owner of the partition runs an older release, which does not commit the sum. An
+    /// idempotency window is extended by what was added to the sum since the window's last call.
     @usableFromInline package var standstill: Milliseconds
 
     /// A gap between two inputs that is longer than this is a standstill.
     ///
-    /// While a row has a due time, ticks are at most one second apart. Leases use the same limit (`change.lua`).
+    /// While a row has a due time, ticks are at most one second apart. The Redis script `change.lua`, which extends
+    /// leases by standstills, uses the same limit.
     @inlinable package static var maxGap: Milliseconds { .seconds(2) }
 
     /// Makes a moment from the time and the offset of an input, and the standstill of its partition so far.

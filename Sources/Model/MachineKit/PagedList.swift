@@ -7,11 +7,11 @@
 package enum PagedList {
     /// Distributes a list over pages.
     ///
-    /// Elements stay on their page; new ones go to the last page in use or, when it is full, to the next. When there is
-    /// no next page, or a page is too long, all pages are filled again.
+    /// Elements stay on their page. A new element goes to the last page in use or, when that page is full, to the page
+    /// after it. When there is no such page, or a stored page is too long, all pages are filled again from the first.
     ///
     /// - Parameters:
-    ///   - elements: the whole list; at most `capacity` times the number of pages.
+    ///   - elements: the whole list. Elements that do not fit on the pages make the last page too long.
     ///   - storedPages: the pages before the change, including empty ones. Their number is the number of pages.
     ///   - capacity: the maximum number of elements of a page.
     ///   - id: identifies an element; the list contains each id once.

@@ -31,7 +31,7 @@
 
     @inlinable var mask: Int { self.cells.count - 1 }
 
-    /// The slot with this hash that `isMatch` accepts; nil when there is none.
+    /// The slot that was added under this hash and that `isMatch` accepts; nil when there is none.
     @inlinable func slot(_ hash: Int, where isMatch: (Int) -> Bool) -> Int? {
         if self.cells.isEmpty { return nil }
         var position = hash & self.mask
@@ -45,7 +45,7 @@
     }
 
     /// Adds a slot under a hash, and doubles the table when half of it is taken.
-    @usableFromInline mutating func insert(_ slot: Int, _ hash: Int) {
+    @usableFromInline mutating func insert(_ slot: Int, hash: Int) {
         self.count += 1
         if 2 * self.count > self.cells.count {
             let oldCells = self.cells
@@ -56,7 +56,7 @@
     }
 
     /// Removes a slot, which must have been added under this hash.
-    @usableFromInline mutating func remove(_ slot: Int, _ hash: Int) {
+    @usableFromInline mutating func remove(_ slot: Int, hash: Int) {
         var hole = hash & self.mask
         while self.cells[hole].slot != slot { hole = (hole + 1) & self.mask }
         // A search stops at a free cell, so a hole would hide the cells after it. Each later cell therefore moves into

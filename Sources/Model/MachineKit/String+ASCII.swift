@@ -3,8 +3,8 @@
 extension String {
     /// Creates a text with `replacement` in place of each byte that is not ASCII.
     ///
-    /// Text of a peer is passed through here before it is compared or hashed, where only ASCII can be meant. Swift
-    /// normalises other text for that, and a long run of combining marks makes it take quadratic time.
+    /// Used for a peer's texts whose valid values are all ASCII, before they are compared or hashed. Swift normalises
+    /// other texts to compare or hash them, which takes quadratic time for a long run of combining marks.
     ///
     /// - Parameters:
     ///   - bytes: the text's UTF-8 bytes, of any length.

@@ -22,7 +22,7 @@ extension String {
         return false
     }
 
-    /// Whether a scalar is sorted when a string is compared.
+    /// Whether a scalar is a combining mark that Swift sorts when it compares strings.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         // The frequent scalars that are not marks (Latin letters, Chinese characters, Korean syllables) need no

@@ -57,8 +57,8 @@ package struct UniqueCount: Hashable, Sendable {
         return true
     }
 
-    /// HyperLogLog's estimate; below 2.5 times the number of registers, the estimate by linear counting of the empty
-    /// registers.
+    /// The estimate of HyperLogLog; below 2.5 times the number of registers, that of linear counting, which uses the
+    /// number of empty registers.
     ///
     /// Every machine must get the same result. Therefore the estimate uses only sums of powers of two and one division,
     /// and the logarithm of linear counting is computed from a series.
@@ -122,7 +122,8 @@ extension UniqueCount: Codable {
         self.hashes = try values.decodeIfPresent([UInt64].self, forKey: .hashes) ?? []
         let text = try values.decodeIfPresent(String.self, forKey: .registers) ?? ""
         self.registers = text.utf8.map { $0 &- UInt8(ascii: "0") }
-        let isConsistent = self.registers.isEmpty || self.registers.count == 1 << Self.indexBits && self.hashes.isEmpty
+        let isEstimate = self.registers.count == 1 << Self.indexBits && self.hashes.isEmpty
+        let isConsistent = self.registers.isEmpty || isEstimate
         guard isConsistent, self.registers.allSatisfy({ $0 <= 64 - Self.indexBits + 1 }),
             self.hashes == self.hashes.sorted()
         else {

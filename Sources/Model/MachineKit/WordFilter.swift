@@ -47,7 +47,7 @@ package struct WordFilter: Sendable {
             for index in bytes.indices {
                 let byte = bytes[index]
                 // Case is folded by whole scalars, so the slower search continues at the first byte that is not ASCII.
-                if byte >= 0x80 { return self.matches(text.unicodeScalars, after: index, state) }
+                if byte >= 0x80 { return self.matches(text.unicodeScalars, after: index, in: state) }
                 state = state == 0 ? rootTargets[Int(byte)] : self.next(state, Self.folded(byte))
                 if state != 0, self.isEnd[Int(state)] { return true }
             }
@@ -55,8 +55,8 @@ package struct WordFilter: Sendable {
         }
     }
 
-    /// Continues a search that reached `state` after `count` scalars, all of them ASCII.
-    private func matches(_ scalars: String.UnicodeScalarView, after count: Int, _ state: Int32) -> Bool {
+    /// Continues a search that is in `state` after `count` scalars, all of them ASCII.
+    private func matches(_ scalars: String.UnicodeScalarView, after count: Int, in state: Int32) -> Bool {
         var state = state
         for scalar in scalars.dropFirst(count) {
             if scalar.value < 0x80 {

@@ -147,8 +147,9 @@ extension CheckedTextID {
     }
 }
 
-/// The proof of a join: the join's offset in presence's inbox, so later tickets of a live are greater.
+/// The proof of a join: the offset of the join in the inbox of presence, the machine that tracks the audience.
 ///
+/// Later tickets of a live are greater, because offsets grow.
 /// A kick raises the user's revocation floor, the lowest ticket that the user may still use. A command whose ticket is
 /// below the floor is rejected (I6).
 @usableFromInline package struct Ticket: Hashable, Comparable, Sendable, Codable {

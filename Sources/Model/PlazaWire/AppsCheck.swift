@@ -4,7 +4,7 @@ internal import PlazaModel
 /// Collects all errors in the policies and hooks of an apps file (the settings of each app): unknown names, and values
 /// out of range.
 ///
-/// The apps' keys are not checked here, but where the keyring loads them.
+/// The apps' keys are not checked here: the token keyring checks them when it loads them.
 struct AppsCheck {
     /// Each error names the app, the setting, its value and the valid values.
     private(set) var validationErrors: [String] = []

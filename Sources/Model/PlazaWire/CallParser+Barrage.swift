@@ -70,13 +70,14 @@ extension CallParser {
                 .badParameter, "gift is not a gift's id: 1 to 32 letters, digits, hyphens or underscores")
         }
         var receivers: [UserID] = []
-        for text in params.receivers ?? [] { receivers.append(try self.userID(text, "receivers")) }
+        for text in params.receivers ?? [] { receivers.append(try self.userID(text, parameter: "receivers")) }
         var sender = self.caller
         if let from = params.from {
             guard sender.role == .server else {
                 throw ReplyError(.noPermission, "only an app's server sends for somebody else")
             }
-            sender.user = try self.userInfo(from, params.fromName, params.fromAvatarURL, "from")
+            sender.user = try self.userInfo(
+                from, name: params.fromName, avatarURL: params.fromAvatarURL, parameter: "from")
         }
         return try self.forwardToFanOut(
             .sendGift(giftID: gift, count: params.count ?? 1, receivers: receivers, caller: sender), params.live)

@@ -48,7 +48,8 @@ extension CallParser {
                 from: live, to: try self.invitedLives(params.to ?? []),
                 durationSeconds: params.duration ?? 0, needResponse: params.needResponse ?? false,
                 timeoutSeconds: try self.requestTimeout(params.timeout == 0 ? nil : params.timeout),
-                extensionInfo: try self.boundedText(params.extensionInfo, "extensionInfo"), caller: self.caller)
+                extensionInfo: try self.boundedText(params.extensionInfo, parameter: "extensionInfo"),
+                caller: self.caller)
         case "cancel":
             command = .cancelBattle(
                 battle: try requiredBattle(), live: live, to: try self.invitedLives(params.to ?? []),
@@ -92,7 +93,7 @@ extension CallParser {
         else {
             throw ReplyError(.badParameter, "battle names a battle, scores 1 to \(Limits.coHostLives) lives")
         }
-        for score in params.scores { _ = try self.liveKey(score.live.text, "scores.live") }
+        for score in params.scores { _ = try self.liveKey(score.live.text, parameter: "scores.live") }
         let command = ConnectionCommand.updateScores(
             battle: BattleID(params.battle), operation: operation, scores: params.scores, caller: self.caller)
         return self.forwardFromServer(command)

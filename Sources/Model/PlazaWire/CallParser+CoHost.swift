@@ -23,7 +23,7 @@ extension CallParser {
         let live = try self.liveKey(params.live).live
         func requiredInviter() throws(ReplyError) -> LiveID {
             guard let inviter = params.inviter else { throw ReplyError(.badParameter, "params.inviter is missing") }
-            return try self.liveKey(inviter, "inviter").live
+            return try self.liveKey(inviter, parameter: "inviter").live
         }
         let command: ConnectionCommand
         switch name {
@@ -31,7 +31,8 @@ extension CallParser {
             command = .request(
                 from: live, to: try self.invitedLives(params.to ?? []),
                 layoutTemplate: params.layoutTemplate ?? 0, timeoutSeconds: try self.requestTimeout(params.timeout),
-                extensionInfo: try self.boundedText(params.extensionInfo, "extensionInfo"), caller: self.caller)
+                extensionInfo: try self.boundedText(params.extensionInfo, parameter: "extensionInfo"),
+                caller: self.caller)
         case "cancel":
             command = .cancelRequest(
                 from: live, to: try self.invitedLives(params.to ?? []), caller: self.caller)
@@ -41,7 +42,7 @@ extension CallParser {
         case "muteRemote":
             guard let other = params.other else { throw ReplyError(.badParameter, "params.other is missing") }
             command = .muteRemote(
-                live: live, other: try self.liveKey(other, "other").live, isMuted: params.muted ?? true,
+                live: live, other: try self.liveKey(other, parameter: "other").live, isMuted: params.muted ?? true,
                 caller: self.caller)
         case "requests": command = .openRequests(live: live, caller: self.caller)
         case "candidates": return .candidates(live, cursor: params.cursor ?? "", caller: self.caller)

@@ -50,7 +50,8 @@ extension CallParser {
             var owner = self.caller.user
             if let ownerID = params.owner, self.caller.role == .server || ownerID != owner.userID.text {
                 // If a user names somebody else as owner, the directory rejects the call.
-                owner = try self.userInfo(ownerID, params.ownerName, params.ownerAvatarURL, "owner")
+                owner = try self.userInfo(
+                    ownerID, name: params.ownerName, avatarURL: params.ownerAvatarURL, parameter: "owner")
             } else if self.caller.role == .server {
                 throw ReplyError(.badParameter, "owner is missing: an app's server creates a live for a user")
             }

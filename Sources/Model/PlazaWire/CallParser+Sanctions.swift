@@ -39,7 +39,7 @@ extension CallParser {
         let params = try frame.params(SanctionParams.self)
         let live = try self.liveKey(params.live).live
         var users: [UserID] = []
-        for text in params.users { users.append(try self.userID(text, "users")) }
+        for text in params.users { users.append(try self.userID(text, parameter: "users")) }
         guard (1...SanctionLimits.usersPerCall).contains(users.count) else {
             throw SanctionLimits.userCountError(users.count)
         }

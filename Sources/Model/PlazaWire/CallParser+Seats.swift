@@ -45,7 +45,7 @@ extension CallParser {
         case "apply":
             command = .apply(
                 seatIndex: params.seatIndex ?? Self.anySeat, timeoutSeconds: try self.requestTimeout(params.timeout),
-                extraInfo: try self.boundedText(params.extraInfo, "extraInfo"), caller: self.caller)
+                extraInfo: try self.boundedText(params.extraInfo, parameter: "extraInfo"), caller: self.caller)
         case "cancelApplication": command = .cancelApplication(caller: self.caller)
         case "acceptApplication": command = .acceptApplication(user: try requiredUser(), caller: self.caller)
         case "rejectApplication": command = .rejectApplication(user: try requiredUser(), caller: self.caller)
@@ -53,7 +53,7 @@ extension CallParser {
             command = .invite(
                 user: try requiredUser(), seatIndex: params.seatIndex ?? Self.anySeat,
                 timeoutSeconds: try self.requestTimeout(params.timeout),
-                extraInfo: try self.boundedText(params.extraInfo, "extraInfo"), caller: self.caller)
+                extraInfo: try self.boundedText(params.extraInfo, parameter: "extraInfo"), caller: self.caller)
         case "cancelInvitation": command = .cancelInvitation(user: try requiredUser(), caller: self.caller)
         case "acceptInvitation": command = .acceptInvitation(inviter: try requiredUser(), caller: self.caller)
         case "rejectInvitation": command = .rejectInvitation(inviter: try requiredUser(), caller: self.caller)

@@ -140,7 +140,7 @@ package struct CallParser: Sendable {
     ///   - field: the name of the call's parameter, for the error.
     /// - Returns: the key.
     /// - Throws: `badRoomID` if the text is not a live's id.
-    func liveKey(_ text: String, _ field: String = "live") throws(ReplyError) -> LiveKey {
+    func liveKey(_ text: String, parameter field: String = "live") throws(ReplyError) -> LiveKey {
         guard let live = LiveID(checking: text) else {
             throw ReplyError(
                 .badRoomID, "\(field) is not a live's id: 1 to 48 printable ASCII characters without blanks and slashes"
@@ -157,7 +157,7 @@ package struct CallParser: Sendable {
             throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(Limits.coHostTargets) are possible")
         }
         var lives: [LiveID] = []
-        for text in texts { lives.append(try self.liveKey(text, "to").live) }
+        for text in texts { lives.append(try self.liveKey(text, parameter: "to").live) }
         return lives
     }
 
@@ -168,7 +168,7 @@ package struct CallParser: Sendable {
     ///   - field: the name of the call's parameter, for the error.
     /// - Returns: the user's id.
     /// - Throws: `badParameter` if the text is not a user's id.
-    func userID(_ text: String, _ field: String = "user") throws(ReplyError) -> UserID {
+    func userID(_ text: String, parameter field: String = "user") throws(ReplyError) -> UserID {
         guard let user = UserID(checking: text) else {
             throw ReplyError(
                 .badParameter, "\(field) is not a user's id: 1 to 32 letters, digits, hyphens or underscores")
@@ -178,9 +178,9 @@ package struct CallParser: Sendable {
 
     /// A user with the profile in a call's parameters; `field` is the name of the parameter with the user's id.
     func userInfo(
-        _ id: String, _ name: String?, _ avatarURL: String?, _ field: String
+        _ id: String, name: String?, avatarURL: String?, parameter field: String
     ) throws(ReplyError) -> UserInfo {
-        let id = try self.userID(id, field)
+        let id = try self.userID(id, parameter: field)
         if let validationError = UserInfo.validationError(name: name, avatarURL: avatarURL, parameterPrefix: field) {
             throw validationError
         }
@@ -212,7 +212,7 @@ package struct CallParser: Sendable {
     /// Returns `text`, which may have any form but at most `Limits.extraInfoBytes` bytes; an empty text for nil.
     ///
     /// - Throws: `badParameter` if the text is too long.
-    func boundedText(_ text: String?, _ field: String) throws(ReplyError) -> String {
+    func boundedText(_ text: String?, parameter field: String) throws(ReplyError) -> String {
         let text = text ?? ""
         guard TextRule.isBounded(text, maxBytes: Limits.extraInfoBytes) else {
             throw .tooLong(field, maxBytes: Limits.extraInfoBytes)

@@ -2,13 +2,14 @@
 
 /// Converts numbers.
 ///
-/// The results are those of Foundation's decoder, which the tests compare. That decoder itself is not used here: it
-/// would be made for each number, and a body of 256 KB can contain more than 50,000 of them.
+/// The results are those of Foundation's decoder; the tests compare both. Foundation's decoder is not used here, because
+/// one would be made for each number, and a body of 256 KB can contain more than 50,000 numbers.
 extension StrictJSON {
     /// The integer at `index`, even in a form such as `1.0` or `1e2`; nil if the value is not a number, is fractional,
     /// or does not fit.
     ///
-    /// Of a number of at least 2^53 a fraction is cut off if the `Double` next to the number is an integer that fits.
+    /// There is an exception for numbers of at least 2^53: if the `Double` nearest to such a number is an integer that
+    /// fits, the number's fraction is cut off.
     func integer<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, at index: Int) -> Number? {
         let entry = self.entries[index]
         let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
@@ -92,7 +93,8 @@ private struct DecimalDigits {
                 index = text.endIndex
             default:
                 if !isMantissaFull { isMantissaFull = !self.append(byte - UInt8(ascii: "0")) }
-                // A digit before the point counts even if it was not appended, and one behind the point only if it was.
+                // A digit before the point that was not appended raises the exponent. A digit after the point that was
+                // appended lowers it.
                 if isMantissaFull != isFraction { self.exponent += isFraction ? -1 : 1 }
             }
             guard Self.exponents.contains(self.exponent) else { return nil }

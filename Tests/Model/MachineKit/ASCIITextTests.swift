@@ -2,7 +2,7 @@
 import MachineKit
 import Testing
 
-/// Text of a peer that only ASCII can be meant in.
+/// Texts of peers in which all bytes that are not ASCII are replaced.
 @Suite struct ASCIITextTests {
     @Test func `ASCII is kept byte for byte, control characters too`() {
         let bytes = [UInt8](0..<0x80)

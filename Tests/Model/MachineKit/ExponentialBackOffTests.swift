@@ -12,7 +12,7 @@ import Testing
         #expect(backOff.nextPause() == Milliseconds(100))
     }
 
-    @Test func `a pause that the longest one is a multiple of is not shortened`() {
+    @Test func `a pause as long as the longest is not shortened, and a first pause above the longest is`() {
         let backOff = ExponentialBackOff(firstPause: Milliseconds(100), longestPause: Milliseconds(800))
         #expect((-1...4).map { backOff.pause(afterEarlierFailures: $0).count } == [100, 100, 200, 400, 800, 800])
         let constantPause = ExponentialBackOff(firstPause: .seconds(5), longestPause: .seconds(1))

@@ -266,11 +266,11 @@ private struct Doubler: Machine {
         for _ in 0..<2_000 {
             let slot = Int.random(in: 0..<60, using: &random)
             if let hash = expected.removeValue(forKey: slot) {
-                index.remove(slot, hash)
+                index.remove(slot, hash: hash)
             } else {
                 // With only eight hashes most searches collide. The negative ones begin at the end of the table.
                 let hash = Int.random(in: -4..<4, using: &random)
-                index.insert(slot, hash)
+                index.insert(slot, hash: hash)
                 expected[slot] = hash
             }
             for slot in 0..<60 {

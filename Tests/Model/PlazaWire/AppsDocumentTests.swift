@@ -17,8 +17,8 @@ import Testing
     }
 
     @Test func `only a service that sends to backends needs their addresses and secrets`() throws {
-        // `sending` says which requests to backends the service that reads the file sends: none, only those before a
-        // message or gift (`before` hooks), or all. The file has hooks without address and secret.
+        // `sending` names the requests that a service sends to backends: none, only those before a message or gift
+        // (`before` hooks), or all. The file that the service reads has hooks without address and secret.
         let file = Array(
             #"{"apps":{"demo":{"hooks":{"events":["roomCreated"]}},"quiet":{"hooks":{"events":[]}}}}"#.utf8)
         #expect(AppsDocument.validationErrors(in: file, sending: .none) == [])

@@ -16,7 +16,8 @@ import Testing
         return number
     }
 
-    /// Expects the same `Double`, bit by bit; but Foundation rejects some forms of zero, such as `0e3`.
+    /// Expects the same `Double` as from Foundation, bit by bit, except for forms of zero that Foundation rejects, such
+    /// as `0e3`.
     private static func compareDoubles(_ token: String) {
         let bytes = Array(token.utf8)
         let double = try? Wire.decode(Double.self, from: bytes)
@@ -54,7 +55,8 @@ import Testing
         }
         let integerDigits = integer == "0" ? 0 : integer.utf8.count
         if random.next() % 3 > 0 {
-            // Not beyond the exponents of Foundation's `Decimal`, which end at -128: see the test of those numbers.
+            // A longer fraction would go beyond -128, the lowest exponent of Foundation's `Decimal`. Another test has
+            // such numbers.
             let longestFraction: UInt64 = random.next() % 8 == 0 ? 100 : 25
             integer += "." + self.digits(1 + Int(random.next() % longestFraction), &random)
         }
@@ -117,7 +119,8 @@ import Testing
         return ["9007199254740994\(zeros)e-\(zeroCount)", "0.\(zeros)9007199254740994e\(zeroCount + 16)"]
     }
 
-    /// Foundation's decoder ends the process when it makes an integer of such a number, so nothing is compared with it.
+    /// Only the `Double` is compared with Foundation, whose decoder ends the process when it makes an integer of such a
+    /// number.
     @Test(arguments: [200, 253, 254, 255, 256, 1_000])
     func `a number at which Foundation's decoder would end the process is rejected`(zeroCount: Int) {
         for long in Self.longForms(zeroCount: zeroCount) {

@@ -23,7 +23,7 @@ package struct AppHooks: Hashable, Sendable, Codable {
 
     /// The backend's address: `http://` or `https://`.
     package var url: String
-    /// The key that signs each request; at least `secretBytes` long.
+    /// The key that signs each request; at least `minSecretBytes` long.
     package var secret: String
     /// The events that the backend receives after they happened; nil for all events.
     package var events: [WebhookName]?
@@ -31,9 +31,9 @@ package struct AppHooks: Hashable, Sendable, Codable {
     package var before: BeforeHooks?
 
     /// The minimum length of a secret in bytes.
-    package static let secretBytes = 16
+    package static let minSecretBytes = 16
     /// The maximum length of a URL in bytes.
-    package static let urlBytes = 500
+    package static let maxURLBytes = 500
 
     package init(url: String, secret: String, events: [WebhookName]? = nil, before: BeforeHooks? = nil) {
         self.url = url
@@ -48,10 +48,10 @@ package struct AppHooks: Hashable, Sendable, Codable {
     /// The first error in these hooks; nil if they are valid.
     package var validationError: String? {
         let isWeb = self.url.hasPrefix("http://") || self.url.hasPrefix("https://")
-        guard isWeb, self.url.utf8.count <= Self.urlBytes, self.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return "url is not an http or https address of at most \(Self.urlBytes) printable characters" }
-        guard self.secret.utf8.count >= Self.secretBytes else {
-            return "secret has fewer than \(Self.secretBytes) bytes"
+        guard isWeb, self.url.utf8.count <= Self.maxURLBytes, self.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return "url is not an http or https address of at most \(Self.maxURLBytes) printable characters" }
+        guard self.secret.utf8.count >= Self.minSecretBytes else {
+            return "secret has fewer than \(Self.minSecretBytes) bytes"
         }
         return nil
     }

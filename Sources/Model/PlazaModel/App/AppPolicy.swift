@@ -45,6 +45,7 @@ package struct AppPolicy: Hashable, Sendable, Codable {
     package var maxBattleSeconds: Int64
     /// When lives are ended automatically.
     package var dismissal: DismissalPolicy
+    /// How many devices a user may be signed in on.
     package var devices: DevicePolicy
     /// The maximum number of messages that one user may send to a live in a second.
     package var messagesPerUserPerSecond: Int

@@ -4,7 +4,7 @@ package import MachineKit
 /// Why users joined or left (R14.13).
 package enum MemberCause: String, Hashable, Sendable, Codable {
     case enter
-    /// The user left, was kicked, or left because the live ended.
+    /// The user left or was kicked, or the live ended.
     case leave
     /// The user's heartbeats stopped, and its lease expired.
     case heartbeatInterrupt
@@ -35,9 +35,9 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case memberState(isOnline: Bool, cause: MemberCause, users: [UserInfo])
     /// The complete current seat list.
     case seatsChanged(seats: [Seat])
-    /// The live `from` asked the lives `to` for a battle; all events of the battle have the `key` of `from`.
+    /// The live `from` asked the lives `to` for a battle.
     ///
-    /// `durationMilliseconds` is the planned length of the battle. `timeoutMilliseconds` is how long the lives `to` may
+    /// The `WebhookEvent.key` of this and each later event of the battle is that of `from`. `durationMilliseconds` is the planned length of the battle. `timeoutMilliseconds` is how long the lives `to` may
     /// take to accept; 0 if `needResponse` is false.
     case battleCreated(
         battle: BattleID, from: BattleSide, to: [BattleSide], durationMilliseconds: Int64, timeoutMilliseconds: Int64,

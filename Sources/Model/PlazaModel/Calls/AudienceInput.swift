@@ -60,7 +60,7 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case join(caller: Caller)
     case leave(caller: Caller)
     case heartbeats(beats: [Heartbeat])
-    /// A gateway's answer to a new presence epoch: the members that are connected to it (I5).
+    /// A gateway's answer to a new presence epoch: the members that are connected to this gateway (I5).
     case assert(members: [Presence])
     /// Removes a user from the live; authorised by the directory.
     case kick(user: UserID, reason: KickReason, caller: Caller)

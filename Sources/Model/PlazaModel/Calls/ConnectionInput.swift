@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An input of the connection machine, keyed by app.
+/// An input of the connection machine, which decides the co-host connections and battles of lives; keyed by app.
 package struct ConnectionInput: Hashable, Sendable, Codable {
     /// The version of the record's format.
     package var v = 1
@@ -64,6 +64,7 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     /// The caller, who owns `live`, accepts the request of the live `inviter`.
     case accept(live: LiveID, inviter: LiveID, caller: Caller)
     case reject(live: LiveID, inviter: LiveID, caller: Caller)
+    /// The live leaves its connection.
     case exit(live: LiveID, caller: Caller)
     /// The owner or an admin of `live` mutes the host of `other` for the viewers of `live` only.
     case muteRemote(live: LiveID, other: LiveID, isMuted: Bool, caller: Caller)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An input of the directory.
+/// An input of the directory, the machine that decides who owns a live, its info, and who may do what in it.
 ///
 /// Most inputs are keyed by the live. Claims, which limit each user to one live, are keyed by the owner. Settings are
 /// keyed by the app.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a call failed: a code of the list in docs/RULES.md.
+/// Why a call failed; docs/RULES.md, section 16, lists the codes.
 ///
 /// LivePlaza's own codes are 60000 to 60999. A failed call leaves the connection open; a `DisconnectCode` ends a
 /// connection.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An input of the seat machine, keyed by live.
+/// An input of the seat machine, which decides who sits on a live's seats; keyed by live.
 package struct SeatInput: Hashable, Sendable, Codable {
     /// The version of the record's format.
     package var v = 1
@@ -22,7 +22,8 @@ package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
 
 /// An offer of a seat to a user.
 ///
-/// The seat machine sends it to presence, which verifies that the user is in the live and sends it back.
+/// The seat machine sends the offer to presence, the machine that tracks the audience. Presence verifies that the user
+/// is in the live, and sends the offer back.
 package enum SeatOffer: Hashable, Sendable, Codable {
     /// An invitation to a seat.
     case invitation(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String)
@@ -38,8 +39,8 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     indirect case opened(epoch: Int64, info: LiveInfo)
     /// The directory changed the live's info.
     indirect case infoChanged(info: LiveInfo)
-    /// The live has ended and has left its co-host connection. The seat machine empties the seats, and tells presence
-    /// of the end.
+    /// The live has ended and has left its co-host connection: empties the seats and forwards the end to presence, the
+    /// machine that tracks the audience.
     indirect case ended(ending: Ending)
     case apply(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, caller: Caller)
     case cancelApplication(caller: Caller)

@@ -33,7 +33,7 @@ extension FeedContent {
     }
 
     /// Whether the parts that users read (text, values and data, not keys and business ids) contain a filtered word.
-    package func contains(_ filter: WordFilter) -> Bool {
+    package func containsWord(of filter: WordFilter) -> Bool {
         if filter.isEmpty { return false }
         switch self {
         case .text(_, let text, let extensionInfo):

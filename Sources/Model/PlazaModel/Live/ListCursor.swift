@@ -26,10 +26,10 @@ package struct ListCursor: Hashable, Sendable {
     /// The cursor's text in a call.
     package var text: String { "\(self.textBeforeRank)\(self.isAscending ? "a" : "")\(self.rank)" }
 
-    /// The cursor's text up to and with the dot before the rank.
+    /// The cursor's text up to and including the dot before the rank.
     package var textBeforeRank: String { "\(self.gateway.text).\(self.snapshot)." }
 
-    /// Parses a cursor; nil if the text is none, such as the empty text, which stands for the first page.
+    /// Parses a cursor; nil if `text` is not a cursor, such as the empty text, which stands for the first page.
     package init?(text: String) {
         // The parts are found from the end, because the gateway's id may contain dots.
         guard let lastDot = text.lastIndex(of: "."), let firstDot = text[..<lastDot].lastIndex(of: "."),

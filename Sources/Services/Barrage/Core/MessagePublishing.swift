@@ -36,7 +36,7 @@ extension FeedRow {
             // The third reason, `merged`, occurs only with counters.
             return MessageOutcome(rejected: reason == .share ? .share : .budget, retryAfter: retryAfter)
         case .admitted:
-            if message.contains(rules.filter) { return self.reject(.sensitive) }
+            if message.containsWord(of: rules.filter) { return self.reject(.sensitive) }
             self.numbers.statistics.totalMessageCount = self.numbers.statistics.totalMessageCount.saturatingAdd(1)
             self.markSummaryChanged(at: now)
             let position = self.append(message, .barrage, from: sender, to: key, under: rules, at: now, into: &effects)

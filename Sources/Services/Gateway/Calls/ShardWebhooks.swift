@@ -262,7 +262,7 @@ final class ShardWebhooks {
         if let reason = self.gateway.tables.read({ $0.rejection(of: message, in: key, from: caller.userID) }) {
             return Self.replacementStep(reason, key, caller)
         }
-        return message.contains(self.gateway.tables.wordFilter(of: key.app))
+        return message.containsWord(of: self.gateway.tables.wordFilter(of: key.app))
             ? Self.replacementStep(.sensitive, key, caller) : nil
     }
 
