@@ -26,7 +26,7 @@ package enum FreePort {
     }
 }
 
-/// Why a port or socket for a test could not be opened.
+/// Why a socket for a test could not be opened or bound.
 package struct FreePortError: Error {
     /// The system's error code.
     package var errno: Int32

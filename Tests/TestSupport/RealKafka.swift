@@ -140,13 +140,12 @@ package final class RealKafka: Sendable {
             "$home/bin/kafka-storage.sh" format --standalone -t MkU3OEVBNTcwNTJENDM2Qg \
                 -c "$directory/server.properties" "$@" </dev/null >"$directory/server.log" 2>&1
         fi
-        set -- "$home" "$directory"
-        "$1/bin/kafka-server-start.sh" "$2/server.properties" </dev/null >>"$2/server.log" 2>&1 &
+        "$home/bin/kafka-server-start.sh" "$directory/server.properties" </dev/null >>"$directory/server.log" 2>&1 &
         server=$!
         if read -r line; then
             kill -KILL $server; wait $server
         else
-            kill -KILL $server; wait $server; rm -rf "$2"
+            kill -KILL $server; wait $server; rm -rf "$directory"
         fi
         """
 

@@ -4,9 +4,10 @@ internal import Concurrency
 internal import Foundation
 internal import Glibc
 
-/// A shell script that ends with this process.
+/// A shell script that ends when this process ends.
 ///
-/// The script's standard input is a pipe to which only this process can write. When this process ends, the input ends.
+/// The script's standard input is a pipe to which only this process can write. When this process ends, the input ends,
+/// at which the script ends itself.
 @safe final class WatchedShell: Sendable {
     private struct State {
         var input: Int32?

@@ -32,7 +32,7 @@ extension Viewer {
         case .admin(let user, isAdmin: false): try await live.audience.revokeAdministrator(userID: user)
         case .leave: try await self.leave()
         case .end: try await self.endLive()
-        // The key Enter has handled these.
+        // `runLine` has handled these.
         case .help, .quit: break
         }
     }

@@ -33,7 +33,7 @@ extension Viewer {
         }.store(in: &self.subscriptions)
         store.liveListEventPublisher.sink { [weak self] event in
             switch event {
-            case .onLiveEnded(_, _, _): self?.liveExited("The live has ended.")
+            case .onLiveEnded: self?.liveExited("The live has ended.")
             case .onKickedOutOfLive(_, let reason, _): self?.liveExited("You were put out of the live (\(reason)).")
             }
         }.store(in: &self.subscriptions)

@@ -34,7 +34,10 @@ enum BattleLine {
         }
     }
 
-    /// The columns of each side: a quarter of an equal share for each, and the others in proportion to the scores.
+    /// The columns of each side.
+    ///
+    /// Each side gets a quarter of an equal share of the columns. The other columns are divided in proportion to the
+    /// scores.
     static func widths(_ scores: [Int], columns: Int) -> [Int] {
         guard !scores.isEmpty, columns > 0 else { return [] }
         let minimumWidth = columns / (scores.count * 4)

@@ -15,7 +15,7 @@ enum HelpScreen {
         for (index, entry) in entries.enumerated() {
             let (x, y) = (index / entriesPerColumn * columnWidth, 2 + index % entriesPerColumn)
             guard y < rows else { continue }
-            // A name has 17 cells; the text begins two cells after it.
+            // A name has the cells 1 to 17, cell 18 stays empty, and the text begins at cell 19.
             canvas.draw(DisplayText(entry.name).prefix(columns: 17), x: x + 1, y: y, .bold)
             canvas.draw(DisplayText(entry.text).prefix(columns: columnWidth - 19), x: x + 19, y: y)
         }
