@@ -15,8 +15,8 @@ import Testing
         var fence = RevocationFence()
         #expect(fence.rejection(of: self.caller("bob", ticket: nil))?.code == .notInRoom)
         #expect(fence.rejection(of: self.caller("bob", ticket: 1)) == nil, "Bob has no floor yet")
-        fence.raise("bob", to: Ticket(10))
-        fence.raise("bob", to: Ticket(5))
+        fence.raiseFloor(of: "bob", to: Ticket(10))
+        fence.raiseFloor(of: "bob", to: Ticket(5))
         #expect(fence.rejection(of: self.caller("bob", ticket: 9))?.code == .staleTicket)
         #expect(fence.rejection(of: self.caller("bob", ticket: 10)) == nil)
         #expect(fence.rejection(of: self.caller("carl", ticket: 1)) == nil, "Carl has no floor")
@@ -27,24 +27,24 @@ import Testing
     /// Rules: R15.19.
     @Test func `a floor has the reason of the last kick that raised it`() {
         var fence = RevocationFence()
-        fence.raise("bob", to: Ticket(10), reason: .byAdmin)
-        #expect(fence.reason(against: Ticket(9), of: "bob") == .byAdmin)
-        #expect(fence.reason(against: Ticket(10), of: "bob") == nil, "the ticket is valid")
-        #expect(fence.reason(against: Ticket(9), of: "carl") == nil)
-        fence.raise("bob", to: Ticket(5), reason: .byServer)
-        #expect(fence.reason(against: Ticket(4), of: "bob") == .byAdmin, "the floor was not raised")
-        fence.raise("bob", to: Ticket(20), reason: .byServer)
-        #expect(fence.reason(against: Ticket(4), of: "bob") == .byServer)
+        fence.raiseFloor(of: "bob", to: Ticket(10), reason: .byAdmin)
+        #expect(fence.kickReason(rejecting: Ticket(9), of: "bob") == .byAdmin)
+        #expect(fence.kickReason(rejecting: Ticket(10), of: "bob") == nil, "the ticket is valid")
+        #expect(fence.kickReason(rejecting: Ticket(9), of: "carl") == nil)
+        fence.raiseFloor(of: "bob", to: Ticket(5), reason: .byServer)
+        #expect(fence.kickReason(rejecting: Ticket(4), of: "bob") == .byAdmin, "the floor was not raised")
+        fence.raiseFloor(of: "bob", to: Ticket(20), reason: .byServer)
+        #expect(fence.kickReason(rejecting: Ticket(4), of: "bob") == .byServer)
         // The last raise states no reason.
-        fence.raise("bob", to: Ticket(30))
-        #expect(fence.reason(against: Ticket(4), of: "bob") == nil)
+        fence.raiseFloor(of: "bob", to: Ticket(30))
+        #expect(fence.kickReason(rejecting: Ticket(4), of: "bob") == nil)
     }
 
     @Test func `I16 a live keeps at most a thousand floors, and drops the lowest floors first`() {
         var fence = RevocationFence()
         for number in 0..<(Limits.floorsPerLive + 10) {
             // The primes make ids that are all different and not in ascending order.
-            fence.raise(UserID("u\(number * 7919 % 100_003)"), to: Ticket(Int64(number)))
+            fence.raiseFloor(of: UserID("u\(number * 7919 % 100_003)"), to: Ticket(Int64(number)))
         }
         #expect(fence.floors.count == Limits.floorsPerLive)
         // The ten floors with the tickets 0 to 9 were dropped.
@@ -61,10 +61,10 @@ import Testing
             let user = UserID("u\(Int.random(in: 0..<60, using: &random))")
             let ticket = Int64.random(in: 0..<100, using: &random)
             if Bool.random(using: &random) {
-                fence.raise(user, to: Ticket(ticket))
+                fence.raiseFloor(of: user, to: Ticket(ticket))
                 expected[user] = max(expected[user] ?? .min, ticket)
             }
-            #expect(fence.admits(user, Ticket(ticket)) == (ticket >= expected[user] ?? .min))
+            #expect(fence.isValid(Ticket(ticket), of: user) == (ticket >= expected[user] ?? .min))
         }
     }
 }

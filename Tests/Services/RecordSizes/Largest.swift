@@ -96,8 +96,8 @@ enum Largest {
         var fence = RevocationFence()
         // One user more than the limit; the fence drops the first one.
         for index in 0...Limits.floorsPerLive {
-            fence.raise(
-                Self.user(index), to: Ticket(Self.offset + Int64(index)), reason: .byLoggedOnOtherDevice)
+            fence.raiseFloor(
+                of: Self.user(index), to: Ticket(Self.offset + Int64(index)), reason: .byLoggedOnOtherDevice)
         }
         return fence
     }()

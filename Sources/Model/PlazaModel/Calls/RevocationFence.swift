@@ -20,7 +20,7 @@ package struct RevocationFence: Hashable, Sendable, Codable {
     package init() {}
 
     /// Raises the floor of `user` to `ticket`; never lowers it.
-    package mutating func raise(_ user: UserID, to ticket: Ticket, reason: KickReason? = nil) {
+    package mutating func raiseFloor(of user: UserID, to ticket: Ticket, reason: KickReason? = nil) {
         let index = self.index(of: user)
         if index < self.floors.count, self.floors[index].user == user {
             // An equal ticket replaces the reason.
@@ -38,8 +38,8 @@ package struct RevocationFence: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether `ticket` is not below the floor of `user`.
-    package func admits(_ user: UserID, _ ticket: Ticket) -> Bool {
+    /// Whether `user` may use `ticket`: it is not below the floor of `user`.
+    package func isValid(_ ticket: Ticket, of user: UserID) -> Bool {
         guard !self.floors.isEmpty else { return true }
         let index = self.index(of: user)
         guard index < self.floors.count, self.floors[index].user == user else { return true }
@@ -48,7 +48,7 @@ package struct RevocationFence: Hashable, Sendable, Codable {
 
     /// Why `user` was kicked, if `ticket` is below the user's floor; nil if the ticket is valid or the reason is not
     /// known.
-    package func reason(against ticket: Ticket, of user: UserID) -> KickReason? {
+    package func kickReason(rejecting ticket: Ticket, of user: UserID) -> KickReason? {
         let index = self.index(of: user)
         guard index < self.floors.count, self.floors[index].user == user, ticket < self.floors[index].ticket else {
             return nil
@@ -69,7 +69,7 @@ package struct RevocationFence: Hashable, Sendable, Codable {
         }
         // Most lives have no floors; this check avoids a copy of the user's id.
         if self.floors.isEmpty { return nil }
-        return self.admits(caller.userID, ticket)
+        return self.isValid(ticket, of: caller.userID)
             ? nil : ReplyError(.staleTicket, "you were removed from the live; join it again")
     }
 }

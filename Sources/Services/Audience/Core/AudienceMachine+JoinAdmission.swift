@@ -30,7 +30,7 @@ extension AudienceMachine {
             if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
             // After a kick a user cannot resume with an old ticket: the user has to join without a ticket (I6 and R1.16
             // in docs/RULES.md).
-            return fence.admits(caller.userID, ticket)
+            return fence.isValid(ticket, of: caller.userID)
                 ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
         case .list(let cursor, _, _): return self.rejection(ofCursor: cursor)
         case .opened, .ended, .leave, .heartbeats, .assert, .kick, .verifyAdminMembership, .verifyGuestMembership,
@@ -71,6 +71,6 @@ extension AudienceMachine {
     static func ticketRevokedError(_ ticket: Ticket, of user: UserID, _ fence: RevocationFence) -> ReplyError {
         ReplyError(
             .staleTicket, "the ticket is no longer valid in the live; join it again",
-            reason: fence.reason(against: ticket, of: user)?.rawValue)
+            reason: fence.kickReason(rejecting: ticket, of: user)?.rawValue)
     }
 }

@@ -33,7 +33,7 @@ extension AudienceMachine {
             }
         }
         let isConfirmed = confirmedJoin != nil
-        if !isConfirmed, let oldTicket = caller.ticket, !rows.fence(input.key).admits(caller.userID, oldTicket) {
+        if !isConfirmed, let oldTicket = caller.ticket, !rows.fence(input.key).isValid(oldTicket, of: caller.userID) {
             // Redis cannot be reached, and an earlier input of the same batch has kicked the user.
             return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
         }
@@ -93,7 +93,7 @@ extension AudienceMachine {
     private static func wasInLive(_ caller: Caller, _ row: LiveRow, _ fence: RevocationFence) -> Bool {
         if caller.userID == row.owner { return row.ownerPresence == .present }
         guard let ticket = caller.ticket else { return false }
-        return ticket.offset >= row.openingOffset && fence.admits(caller.userID, ticket)
+        return ticket.offset >= row.openingOffset && fence.isValid(ticket, of: caller.userID)
             && !row.kickedWhileStale.contains(caller.userID)
     }
 

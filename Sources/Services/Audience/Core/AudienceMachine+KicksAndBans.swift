@@ -95,7 +95,7 @@ extension AudienceMachine {
         into effects: inout [Effect]
     ) {
         var fence = rows.fence(key)
-        fence.raise(user, to: ticket, reason: reason)
+        fence.raiseFloor(of: user, to: ticket, reason: reason)
         rows[.fence(key)] = .fence(row: fence)
         effects.append(.directory(DirectoryInput(app: key.app, .floor(live: key.live, user: user, ticket: ticket))))
         effects.append(.barrage(BarrageInput(key, .floor(user: user, ticket: ticket))))

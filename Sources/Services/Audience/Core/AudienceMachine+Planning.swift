@@ -97,7 +97,7 @@ extension AudienceMachine {
         let key = input.key
         // Whether the ticket was issued in this live, before this input, and after the user's last kick or ban.
         func isValidTicket(of user: UserID, _ ticket: Ticket) -> Bool {
-            ticket.offset >= row.openingOffset && ticket.offset < moment.offset && fence.admits(user, ticket)
+            ticket.offset >= row.openingOffset && ticket.offset < moment.offset && fence.isValid(ticket, of: user)
         }
         switch input.command {
         case .opened, .ended, .unbanned, .rights: return nil

@@ -45,7 +45,8 @@ extension AudienceMachine {
         guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else { return nil }
         guard rows.live(key)?.epoch == epoch else { return ReplyError(.noSuchRoomOnEntry, "the live has ended") }
         let fence = rows.fence(key)
-        return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
+        return fence.isValid(ticket, of: caller.userID)
+            ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
     }
 
     /// Replaces the recorded outcomes of a session's joins by an error, because the session has left.

@@ -102,7 +102,7 @@ package struct BarrageMachine: Machine {
         case .unmuted(let user): rows.updateFeed(key) { feed in feed.rights.mutes.remove(user) }
         // `user` was kicked: only tickets (proofs of a join) from `ticket` on are valid.
         case .floor(let user, let ticket):
-            rows.updateFeed(key) { feed in feed.rights.floors.raise(user, to: ticket) }
+            rows.updateFeed(key) { feed in feed.rights.floors.raiseFloor(of: user, to: ticket) }
         case .sendText, .sendCustom, .sendGift, .sendLikes, .speaking, .refused, .forbidden, .summary, .publish:
             preconditionFailure("a call is no input of another machine")
         }

@@ -95,7 +95,7 @@ package struct DirectoryMachine: Machine {
     /// Revokes all tickets (proofs of a join) of a kicked user that are lower than `ticket`.
     private func raiseFence(_ key: LiveKey, _ user: UserID, _ ticket: Ticket, in rows: inout DirectoryRows) {
         guard case .live(var row)? = rows[.live(key)] else { return }
-        row.floors.raise(user, to: ticket)
+        row.floors.raiseFloor(of: user, to: ticket)
         rows[.live(key)] = .live(row: row)
     }
 }

@@ -62,7 +62,7 @@ extension ConnectionStep {
             guard self.live(id) != nil else { return }
             self.updateLive(id) { $0.hasRevocations = true }
             var fence = self.fence(of: id)
-            fence.raise(user, to: ticket)
+            fence.raiseFloor(of: user, to: ticket)
             self.journal[.fence(LiveKey(self.app, id))] = .fence(fence: fence)
         // Calls and queries are not facts and are handled elsewhere.
         default: break

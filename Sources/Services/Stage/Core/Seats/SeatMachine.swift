@@ -185,7 +185,7 @@ package struct SeatMachine: Machine {
             // A stage with a removal time belongs to an ended live, where no ticket is used any more.
             guard var stage = journal.stage(input.key), stage.removalTime == nil else { return }
             var fence = journal.fence(of: input.key)
-            fence.raise(user, to: ticket)
+            fence.raiseFloor(of: user, to: ticket)
             journal[.fence(input.key)] = .fence(fence: fence)
             if !stage.hasRevocations {
                 stage.hasRevocations = true
