@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `the inputs of presence match the golden file`() throws {
-        let member = Presence(session: "s-1", user: Samples.bob, ticket: Samples.ticket, silentFor: 1200)
+        let member = MemberSession(session: "s-1", user: Samples.bob, ticket: Samples.ticket, silentFor: 1200)
         let commands: [(String, AudienceCommand)] = [
             ("opened", .opened(epoch: 77, owner: Samples.alice)), ("ended", .ended(epoch: 77, ending: Samples.ending)),
             ("join", .join(caller: Self.caller)), ("leave", .leave(caller: Self.caller)),

@@ -51,7 +51,7 @@ import Testing
         // A gateway sends at most 500 members in one record.
         let profiles = (0..<500).map { Largest.profile($0) }
         let members = profiles.map {
-            Presence(
+            MemberSession(
                 session: Largest.session(0), user: $0, ticket: Ticket(Largest.offset), silentFor: Largest.offset)
         }
         sizes.note(.audience(AudienceInput(Largest.key, .assert(members: members))))

@@ -44,12 +44,12 @@ extension SimulatedGateway {
     /// The members of one live that are connected to this gateway.
     private struct ConnectedMembers {
         let key: LiveKey
-        let members: [Presence]
+        let members: [MemberSession]
     }
 
     /// The connected members of each live, in a fixed order.
     private func connectedMembers() -> [ConnectedMembers] {
-        var lives: [LiveKey: [Presence]] = [:]
+        var lives: [LiveKey: [MemberSession]] = [:]
         for number in self.connections.keys.sorted() {
             guard let connection = self.connections[number], let live = connection.core.live,
                 let ticket = connection.core.ticket
@@ -57,7 +57,7 @@ extension SimulatedGateway {
             // Scripted users are never silent.
             let silence = connection.isScripted ? Milliseconds(0) : connection.silence(at: self.now)
             lives[connection.key(live), default: []].append(
-                Presence(
+                MemberSession(
                     session: connection.session, user: connection.user, ticket: ticket, silentFor: silence.count))
         }
         return lives.sorted { $0.key < $1.key }.map { ConnectedMembers(key: $0.key, members: $0.value) }

@@ -24,9 +24,9 @@ struct Leases: Sendable {
         let clock = self.clock
         switch request {
         case nil: return .nothing
-        case .join(let live, let owner, let presence, let limit, let earlierTicket, let removesOtherSessions):
+        case .join(let live, let owner, let memberSession, let limit, let earlierTicket, let removesOtherSessions):
             let join = LiveLeases.Join(
-                presence: presence, owner: owner, limit: limit, earlierTicket: earlierTicket,
+                memberSession: memberSession, owner: owner, limit: limit, earlierTicket: earlierTicket,
                 removesOtherSessions: removesOtherSessions)
             return .changed(self.lives[live, default: LiveLeases()].join(join, at: clock))
         case .leave(let live, _, let user, let session, let ticket):

@@ -7,7 +7,7 @@ internal import PlazaModel
 extension LiveLeases {
     /// What a join asks for.
     struct Join {
-        let presence: Presence
+        let memberSession: MemberSession
         /// The owner of the live, who is not counted.
         let owner: UserID
         /// The maximum number of users in the live.
@@ -20,37 +20,37 @@ extension LiveLeases {
 
     /// Adds a session to the live, unless its earlier ticket is void or the live is full.
     mutating func join(_ join: Join, at clock: LeaseClock) -> [LeaseChange] {
-        let user = join.presence.user.userID
-        if let ticket = join.earlierTicket, self.isVoid(ticket, for: join.presence, at: clock.now) {
+        let user = join.memberSession.user.userID
+        if let ticket = join.earlierTicket, self.isVoid(ticket, for: join.memberSession, at: clock.now) {
             return [.ticketVoid]
         }
         // A user who is in the live already, and the owner, may join a full live.
         if user != join.owner, self.members[user] == nil, self.count >= join.limit { return [.full] }
         let previousProfile = self.members[user]?.user
-        let isFirst = self.add(join.presence, owner: join.owner, end: clock.leaseEnd(), at: clock.now)
+        let isFirst = self.add(join.memberSession, owner: join.owner, end: clock.leaseEnd(), at: clock.now)
         // The right side removes the other sessions; the result says whether there were any.
-        let replacesOthers = join.removesOtherSessions && self.removeOtherSessions(than: join.presence, at: clock)
+        let replacesOthers = join.removesOtherSessions && self.removeOtherSessions(than: join.memberSession, at: clock)
         let isRenamed = !isFirst && self.members[user]?.user != previousProfile
         return [.joined(isFirst: isFirst, count: self.count, replacesOthers: replacesOthers, isRenamed: isRenamed)]
     }
 
     /// Whether an earlier ticket belongs to another user or is revoked.
-    private func isVoid(_ ticket: Ticket, for presence: Presence, at now: Timestamp) -> Bool {
-        let user = presence.user.userID
+    private func isVoid(_ ticket: Ticket, for memberSession: MemberSession, at now: Timestamp) -> Bool {
+        let user = memberSession.user.userID
         if let holder = self.members.first(where: { $0.value.listTicket == ticket })?.key, holder != user {
             return true
         }
-        return self.isRevoked(user, presence.session, ticket, at: now)
+        return self.isRevoked(user, memberSession.session, ticket, at: now)
     }
 
     /// Removes the user's other sessions, and revokes their tickets.
     ///
     /// - Returns: Whether there was another session.
-    private mutating func removeOtherSessions(than presence: Presence, at clock: LeaseClock) -> Bool {
-        let user = presence.user.userID
-        let otherSessions = self.members[user]?.sessions.filter { $0.id != presence.session } ?? []
-        for session in otherSessions { self.revoke(user, session.id, upTo: presence.ticket, at: clock) }
-        self.members[user]?.sessions.removeAll { $0.id != presence.session }
+    private mutating func removeOtherSessions(than memberSession: MemberSession, at clock: LeaseClock) -> Bool {
+        let user = memberSession.user.userID
+        let otherSessions = self.members[user]?.sessions.filter { $0.id != memberSession.session } ?? []
+        for session in otherSessions { self.revoke(user, session.id, upTo: memberSession.ticket, at: clock) }
+        self.members[user]?.sessions.removeAll { $0.id != memberSession.session }
         return !otherSessions.isEmpty
     }
 
@@ -99,28 +99,28 @@ extension LiveLeases {
             !self.isRevoked(heartbeat.user, heartbeat.session, heartbeat.ticket, at: clock.now)
         else { return [] }
         let user = self.profile(of: heartbeat.user) ?? UserInfo(userID: heartbeat.user)
-        let presence = Presence(
+        let memberSession = MemberSession(
             session: heartbeat.session, user: user, ticket: heartbeat.ticket, silentFor: heartbeat.silentFor)
-        let isFirst = self.add(presence, owner: owner, end: end, at: clock.now)
+        let isFirst = self.add(memberSession, owner: owner, end: end, at: clock.now)
         return isFirst ? [.returned(user: user, count: self.count)] : []
     }
 
     /// Adds the members that a gateway asserts to be connected.
     ///
     /// - Returns: The new count of users, if it has changed; the result does not name the users who were added.
-    mutating func assert(_ members: [Presence], owner: UserID, at clock: LeaseClock) -> [LeaseChange] {
+    mutating func assert(_ members: [MemberSession], owner: UserID, at clock: LeaseClock) -> [LeaseChange] {
         let previousCount = self.count
-        for var presence in members {
-            let silence = Milliseconds(max(0, presence.silentFor))
-            let user = presence.user.userID
+        for var memberSession in members {
+            let silence = Milliseconds(max(0, memberSession.silentFor))
+            let user = memberSession.user.userID
             guard silence < clock.leaseDuration,
-                !self.isRevoked(user, presence.session, presence.ticket, at: clock.now)
+                !self.isRevoked(user, memberSession.session, memberSession.ticket, at: clock.now)
             else { continue }
             // The session may have joined again after the gateway sent its assertion; the later ticket counts.
-            if let existing = self.members[user]?.sessions.first(where: { $0.id == presence.session }) {
-                presence.ticket = max(presence.ticket, existing.ticket)
+            if let existing = self.members[user]?.sessions.first(where: { $0.id == memberSession.session }) {
+                memberSession.ticket = max(memberSession.ticket, existing.ticket)
             }
-            _ = self.add(presence, owner: owner, end: clock.leaseEnd(silentFor: silence), at: clock.now)
+            _ = self.add(memberSession, owner: owner, end: clock.leaseEnd(silentFor: silence), at: clock.now)
         }
         return self.count == previousCount ? [] : [.asserted(count: self.count)]
     }

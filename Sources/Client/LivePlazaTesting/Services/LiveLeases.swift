@@ -64,19 +64,21 @@ struct LiveLeases: Sendable {
     /// `end`: when the lease ends, in `LeaseClock.leaseTime`.
     /// `now`: the time of day at which a new member joins.
     /// - Returns: Whether the user had no session before.
-    mutating func add(_ presence: Presence, owner: UserID, end: Timestamp, at now: Timestamp) -> Bool {
-        let user = presence.user.userID
-        let session = Session(id: presence.session, ticket: presence.ticket, end: end)
+    mutating func add(_ memberSession: MemberSession, owner: UserID, end: Timestamp, at now: Timestamp) -> Bool {
+        let user = memberSession.user.userID
+        let session = Session(id: memberSession.session, ticket: memberSession.ticket, end: end)
         guard var member = self.members[user] else {
             self.members[user] = Member(
-                user: presence.user, joinedAt: now, listTicket: user == owner ? nil : presence.ticket,
+                user: memberSession.user, joinedAt: now, listTicket: user == owner ? nil : memberSession.ticket,
                 sessions: [session])
             return true
         }
         // A device that sends neither a name nor a picture does not change the user's profile.
-        if !presence.user.userName.isEmpty || !presence.user.avatarURL.isEmpty { member.user = presence.user }
-        if let index = member.sessions.firstIndex(where: { $0.id == presence.session }) {
-            member.sessions[index].ticket = presence.ticket
+        if !memberSession.user.userName.isEmpty || !memberSession.user.avatarURL.isEmpty {
+            member.user = memberSession.user
+        }
+        if let index = member.sessions.firstIndex(where: { $0.id == memberSession.session }) {
+            member.sessions[index].ticket = memberSession.ticket
             member.sessions[index].end = max(member.sessions[index].end, end)
         } else {
             member.sessions.append(session)

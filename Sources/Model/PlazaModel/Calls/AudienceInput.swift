@@ -16,8 +16,8 @@ package struct AudienceInput: Hashable, Sendable, Codable {
     }
 }
 
-/// A member of a live's audience, reported by a gateway.
-package struct Presence: Hashable, Sendable, Codable {
+/// One session of a member of a live's audience, as its gateway reports it.
+package struct MemberSession: Hashable, Sendable, Codable {
     package var session: SessionID
     package var user: UserInfo
     package var ticket: Ticket
@@ -61,7 +61,7 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case leave(caller: Caller)
     case heartbeats(beats: [Heartbeat])
     /// A gateway's answer to a new presence epoch: the members that are connected to this gateway (I5).
-    case assert(members: [Presence])
+    case assert(members: [MemberSession])
     /// Removes a user from the live; authorised by the directory.
     case kick(user: UserID, reason: KickReason, caller: Caller)
     /// Removes a user and rejects its joins until the given time; nil means permanently.

@@ -102,7 +102,7 @@ extension AudienceMachine {
         switch input.command {
         case .opened, .ended, .unbanned, .rights: return nil
         case .join(let caller):
-            let member = Presence(
+            let member = MemberSession(
                 session: caller.request.session, user: caller.user, ticket: Ticket(moment.offset), silentFor: 0)
             return .join(
                 live: key, owner: row.owner, member: member, limit: self.viewerLimit(key, row),

@@ -19,7 +19,7 @@ package enum LeaseRequest: Hashable, Sendable {
     /// rejected as `ticketVoid` when the session left or was removed after its earlier join, or when the earlier ticket
     /// belongs to another user.
     case join(
-        live: LiveKey, owner: UserID, member: Presence, limit: Int, earlierTicket: Ticket? = nil,
+        live: LiveKey, owner: UserID, member: MemberSession, limit: Int, earlierTicket: Ticket? = nil,
         removesOtherSessions: Bool = false)
     /// Removes a session, unless the session has joined again after the join of `ticket`.
     case leave(live: LiveKey, owner: UserID, user: UserID, session: SessionID, ticket: Ticket)
@@ -31,7 +31,7 @@ package enum LeaseRequest: Hashable, Sendable {
     /// Adds the members that a gateway asserts: its sessions in the live, which it sends after the leases were lost.
     ///
     /// Unlike joins, the added users are not reported one by one: the result has only the live's new number of users.
-    case assert(live: LiveKey, owner: UserID, members: [Presence])
+    case assert(live: LiveKey, owner: UserID, members: [MemberSession])
     /// Removes all sessions of a user, and revokes the user's tickets.
     ///
     /// The tickets of a user without a session are revoked only if `includesAbsent`.

@@ -75,9 +75,9 @@ final class ShardHeartbeats {
             let end = min(live.viewers.count, remaining)
             let start = max(0, end - HeartbeatPlan.maxMembersPerRecord)
             if start < end {
-                let members = live.viewers[start..<end].compactMap { client -> Presence? in
+                let members = live.viewers[start..<end].compactMap { client -> MemberSession? in
                     guard let ticket = client.core.ticket else { return nil }
-                    return Presence(
+                    return MemberSession(
                         session: client.session, user: client.user, ticket: ticket,
                         silentFor: max(0, (now - client.lastReceived).count))
                 }

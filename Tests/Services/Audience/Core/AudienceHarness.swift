@@ -152,8 +152,8 @@ struct AudienceHarness {
     }
 
     /// The user's session `s1`, as a join or an assertion reports it, with a heartbeat that has just been sent.
-    static func session(of user: UserInfo, ticket: Ticket) -> Presence {
-        Presence(session: "s1", user: user, ticket: ticket, silentFor: 0)
+    static func session(of user: UserInfo, ticket: Ticket) -> MemberSession {
+        MemberSession(session: "s1", user: user, ticket: ticket, silentFor: 0)
     }
 
     /// The reason in the first reply that rejects a call.

@@ -50,13 +50,13 @@ import Testing
         throws
     {
         // Three viewers join; then the value is damaged.
-        var members: [Presence] = []
+        var members: [MemberSession] = []
         var tickets: [String: Int64] = [:]
         for name in ["alice", "bob", "carol"] {
             let ticket = self.partition.write(.join(caller: PartitionHarness.caller(name, counter: 1)))
             tickets[name] = ticket
             members.append(
-                Presence(
+                MemberSession(
                     session: "s1", user: PartitionHarness.user(name), ticket: Ticket(ticket), silentFor: 100))
         }
         try self.partition.processAndCommit()

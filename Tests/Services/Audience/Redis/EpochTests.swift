@@ -203,8 +203,9 @@ import Testing
     }
 
     /// A viewer's session in the assertion of a gateway, which got the last heartbeat 100 ms ago.
-    private func assertedSession(of name: String, _ tickets: [String: Int64]) -> Presence {
-        Presence(session: "s1", user: PartitionHarness.user(name), ticket: Ticket(tickets[name] ?? 0), silentFor: 100)
+    private func assertedSession(of name: String, _ tickets: [String: Int64]) -> MemberSession {
+        MemberSession(
+            session: "s1", user: PartitionHarness.user(name), ticket: Ticket(tickets[name] ?? 0), silentFor: 100)
     }
 
     /// Lets a gateway assert the three viewers, after a heartbeat of bob, and waits until the epoch has settled.

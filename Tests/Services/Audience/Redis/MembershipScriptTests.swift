@@ -48,7 +48,8 @@ import Testing
             try partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("alice", ticket: firstTicket)])).isEmpty)
         try partition.send(
             .assert(members: [
-                Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(firstTicket), silentFor: 0)
+                MemberSession(
+                    session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(firstTicket), silentFor: 0)
             ]))
         #expect(try plainRedis.run("ZCARD", Self.leasesKey) == .integer(1))
         // The first device's gateway signs it off: nothing is published, and the second device stays in the live.
@@ -147,7 +148,7 @@ import Testing
         try partition.tick(seconds: 1)
         try partition.send(
             .assert(members: [
-                Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(ticket), silentFor: 0)
+                MemberSession(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(ticket), silentFor: 0)
             ]))
         #expect(
             Self.rejectionCodes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))) == [
@@ -277,7 +278,8 @@ import Testing
             try plainRedis.run("FLUSHALL")
             var effects = try partition.tick(seconds: 1)
             let asserted = members.map {
-                Presence(session: "s1", user: PartitionHarness.user($0.user), ticket: Ticket($0.ticket), silentFor: 0)
+                MemberSession(
+                    session: "s1", user: PartitionHarness.user($0.user), ticket: Ticket($0.ticket), silentFor: 0)
             }
             effects += try partition.send(.assert(members: asserted))
             effects += try partition.tick(seconds: 12)

@@ -65,7 +65,7 @@ import Testing
             try harness.read(until: { PresenceShellHarness.lastCount($0, self.live)?.stale == true })
             try harness.redis.restart()
             let restartTime = MonotonicClock.now.milliseconds
-            let member = Presence(
+            let member = MemberSession(
                 session: self.session("alice"), user: UserInfo(userID: "alice"), ticket: Ticket(ticket), silentFor: 0)
             var lastAssertion: Int64 = 0
             try harness.read(

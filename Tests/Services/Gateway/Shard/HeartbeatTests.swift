@@ -72,7 +72,7 @@ import Testing
         // The gateway may assert the members in several records. Each round waits for one with a new user.
         var assertedUsers: Set<UserID> = []
         while assertedUsers.count < viewers.count {
-            let members = try cluster.waitForRecord { record -> [Presence]? in
+            let members = try cluster.waitForRecord { record -> [MemberSession]? in
                 guard let input = record.audienceInput, input.key == self.live,
                     case .assert(let members) = input.command,
                     !members.allSatisfy({ assertedUsers.contains($0.user.userID) })
