@@ -58,7 +58,7 @@ import Testing
     static func awaitEnd(of pids: [Int32]) async throws {
         for pid in pids {
             let tail = try TestProcess(["tail", "-s", "0.02", "--pid=\(pid)", "-f", "/dev/null"])
-            #expect(await tail.ended() == .exited(0))
+            #expect(await tail.awaitEnd() == .exited(0))
         }
     }
 
@@ -212,13 +212,13 @@ import Testing
         // `plaza status --wait 30` ends with 0 when the cluster is ready within 30 s.
         let status = try TestProcess(
             [programs + "/plaza", "status", "--wait", "30", "--run-dir", options.runDirectory], output: .nothing)
-        #expect(await status.ended() == .exited(0))
+        #expect(await status.awaitEnd() == .exited(0))
         let state = try ClusterState.read(runDirectory: options.runDirectory)
         // Redis, the broker, and one instance of each of the five services.
         #expect(state.processes.count == 7)
         #expect(state.supervisor == plaza.pid)
         kill(plaza.pid, signal)
-        let end = await plaza.ended()
+        let end = await plaza.awaitEnd()
         try await Self.awaitEnd(of: state.processes.compactMap(\.pid))
         #expect(throws: ClusterError.self) { try ClusterState.read(runDirectory: options.runDirectory) }
         return end

@@ -34,7 +34,7 @@ struct SecureClusterTests {
         let user = SecureKafka.user(of: mechanism)
         // The random number keeps the files of the suite's tests apart.
         let fileName = "kafka.password.\(UInt32.random(in: .min ... .max))"
-        let passwordFile = try authority.secretFile(fileName, password ?? user.password)
+        let passwordFile = try authority.writeSecretFile(fileName, password ?? user.password)
         options.broker = .external("127.0.0.1:\(kafka.saslPort)")
         options.kafkaSecurity = kafka.settings(.plain, password: password).security
         options.kafkaArguments = [
@@ -53,8 +53,8 @@ struct SecureClusterTests {
         let libraryDirectory = try #require(
             await runOnDedicatedThread { PythonPackages.newerLibrdkafka },
             "the packages of Tests/requirements.txt are not there")
-        let aclFile = try kafka.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
-        let passwordFile = try kafka.authority.secretFile("redis.password", Self.redisPassword + "\n")
+        let aclFile = try kafka.authority.writeSecretFile("users.acl", "user default off\n\(Self.redisUser)\n")
+        let passwordFile = try kafka.authority.writeSecretFile("redis.password", Self.redisPassword + "\n")
         let redis = try await runOnDedicatedThread { try RealRedis(arguments: ["--aclfile", aclFile]) }
         var options = try Self.options(kafka, mechanism: .scramSHA512)
         options.environment["LD_LIBRARY_PATH"] = libraryDirectory

@@ -102,7 +102,7 @@ import Testing
                     "alice",
                 ],
                 output: .descriptor(fullDevice.fileDescriptor), errors: .log(log))
-            #expect(await process.ended() == .exited(74))
+            #expect(await process.awaitEnd() == .exited(74))
             let output = try String(contentsOfFile: log, encoding: .utf8)
             #expect(output.contains("standard output cannot be written"), "\(output)")
         }

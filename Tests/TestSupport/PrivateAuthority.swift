@@ -57,7 +57,7 @@ package final class PrivateAuthority: Sendable {
     ///
     /// - Returns: the file's path.
     /// - Throws: an error if the file cannot be written.
-    package func secretFile(_ name: String, _ text: String) throws -> String {
+    package func writeSecretFile(_ name: String, _ text: String) throws -> String {
         let path = self.directory + "/" + name
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

@@ -28,7 +28,7 @@ package final class SecureReceiver: Sendable {
     /// Stops the backend.
     package func stop() {
         try? self.process.input.close()
-        _ = self.process.end()
+        _ = self.process.waitForEnd()
     }
 
     /// The Python server, whose arguments are the files of its certificate and its key.

@@ -40,7 +40,7 @@ package final class SupervisedProcesses: Sendable {
                         return
                     }
                     state.update { $0.pids[instance] = process.pid }
-                    _ = process.end()
+                    _ = process.waitForEnd()
                     state.update { state in
                         state.pids[instance] = nil
                         state.deathCount += 1

@@ -5,7 +5,7 @@ package import Foundation
 
 /// A program that a test runs, with pipes to its standard input and output.
 package final class TestProcess: Sendable {
-    /// The program's process id, valid until `end` or `ended` has returned.
+    /// The program's process id, valid until `waitForEnd` or `awaitEnd` has returned.
     package let pid: Int32
     /// The pipe to the program's standard input; closing the pipe ends the input.
     package let input: FileHandle
@@ -36,11 +36,13 @@ package final class TestProcess: Sendable {
         self.output = outputPipe.fileHandleForReading
     }
 
-    /// Blocks until the program has ended by itself, and returns how it ended; call either this or `ended`, once.
-    package func end() -> ProcessEnd { ChildProcess.reap(self.pid) }
+    /// Blocks until the program has ended by itself, and returns how it ended.
+    ///
+    /// Call either this method or `awaitEnd`, once.
+    package func waitForEnd() -> ProcessEnd { ChildProcess.reap(self.pid) }
 
-    /// Waits until the program has ended by itself, and returns how it ended; call either this or `end`, once.
-    package func ended() async -> ProcessEnd { await runOnDedicatedThread { self.end() } }
+    /// Waits like `waitForEnd`, but does not block the calling task's thread.
+    package func awaitEnd() async -> ProcessEnd { await runOnDedicatedThread { self.waitForEnd() } }
 
     /// Runs a program to its end; blocks.
     ///
@@ -54,6 +56,6 @@ package final class TestProcess: Sendable {
         if !input.isEmpty { try process.input.write(contentsOf: Data(input.utf8)) }
         try process.input.close()
         let output = try process.output.readToEnd() ?? Data()
-        return (process.end(), String(decoding: output, as: UTF8.self))
+        return (process.waitForEnd(), String(decoding: output, as: UTF8.self))
     }
 }

@@ -123,7 +123,7 @@ final class SecureEchoServer {
 
     func stop() {
         try? self.proxy.input.close()
-        _ = self.proxy.end()
+        _ = self.proxy.waitForEnd()
         self.echo.stop()
     }
 

@@ -41,7 +41,7 @@ import Testing
         let process = try TestProcess(["cat"])
         #expect(getpgid(process.pid) == process.pid)
         ChildProcess.signal(process.pid, SIGKILL)
-        #expect(process.end() == .signalled(SIGKILL))
+        #expect(process.waitForEnd() == .signalled(SIGKILL))
     }
 
     @Test func `the end of a process that is not a child is reported as unknown, and not as a success`() {

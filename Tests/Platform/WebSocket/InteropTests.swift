@@ -45,7 +45,7 @@ struct InteropTests {
             ["python3", "-c", script], environment: PythonPackages.environment(packages: packages))
         defer {
             try? process.input.close()
-            _ = process.end()
+            _ = process.waitForEnd()
         }
         // The script's first line has the ports of its two servers; it may arrive in several pieces.
         var line = ""
