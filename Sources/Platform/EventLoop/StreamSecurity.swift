@@ -31,11 +31,15 @@ package protocol StreamSecurity: AnyObject {
 
 /// The encrypted stream: all bytes between the socket and the stream's delegate pass through `security`.
 extension TCPStream {
-    /// How many bytes encryption adds to a write at most.
+    /// The maximum number of bytes of `pieces` after their encryption.
     ///
-    /// TLS 1.3 adds 22 bytes to each record of 16 KiB. The formula allows 64 for each 16 KiB (64 / 16,384 = 1 / 256),
-    /// and 64 for the last record.
-    private static func overheadBytes(_ count: Int) -> Int { 64 + count / 256 }
+    /// Each piece is encrypted on its own, in records of at most 16 KiB, to each of which TLS 1.3 adds 22 bytes. The
+    /// formula allows 64 for each 16 KiB of a piece (64 / 16,384 = 1 / 256), and 64 for its last record.
+    static func maxEncryptedBytes(_ pieces: [SharedBytes]) -> Int {
+        var total = 0
+        for piece in pieces where piece.count > 0 { total += piece.count + piece.count / 256 + 64 }
+        return total
+    }
 
     /// Begins the handshake on a new connection.
     func beginHandshake(_ security: any StreamSecurity) {
@@ -55,8 +59,7 @@ extension TCPStream {
     /// - Throws: `LoopError.overflow` if no byte was encrypted, `.closed`, or the error with which the stream ended.
     func write(_ pieces: [SharedBytes], encryptedBy security: any StreamSecurity) throws(LoopError) -> Bool {
         if self.isClosed || !security.isEstablished { throw .closed }
-        let count = pieces.reduce(0) { $0 + $1.count }
-        guard self.pendingBytes + count + Self.overheadBytes(count) <= self.pendingLimitBytes else {
+        guard self.pendingBytes + Self.maxEncryptedBytes(pieces) <= self.pendingLimitBytes else {
             throw .overflow(limit: self.pendingLimitBytes)
         }
         do throws(LoopError) {
