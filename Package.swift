@@ -367,7 +367,10 @@ let testTargets: [Target] = [
         ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency", "TestSupport"]),
     tests(
         "LivePlazaTestingTests", in: "Client/LivePlazaTesting",
-        ["AppInSwift5", "AppInSwift6", "ConformanceSupport", "LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),
+        [
+            "AppInSwift5", "AppInSwift6", "ConformanceSupport", "LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine",
+            "PlazaModel", "MachineKit",
+        ]),
     tests("ViewerScreensTests", in: "Examples/TerminalViewer", ["ViewerScreens"]),
     tests(
         "FirstLiveTests", in: "Examples/FirstLive",

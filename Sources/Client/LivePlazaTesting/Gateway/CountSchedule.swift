@@ -4,7 +4,7 @@ internal import PlazaModel
 
 /// Decides when the audience count of each live is sent: at most once a second.
 struct CountSchedule: Sendable {
-    /// The latest count of each live that had a count sent less than `interval` ago.
+    /// The latest count of each live, if it waits because a count of this live was sent less than `interval` ago.
     private var waitingCounts: [LiveKey: LiveCount] = [:]
     private var lastSentAt: [LiveKey: MonotonicTime] = [:]
 
@@ -16,6 +16,8 @@ struct CountSchedule: Sendable {
             self.waitingCounts[key] = count
             return nil
         }
+        // A count that still waits is older.
+        self.waitingCounts[key] = nil
         self.lastSentAt[key] = now
         return count
     }
