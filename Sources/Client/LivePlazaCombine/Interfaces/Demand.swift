@@ -35,6 +35,7 @@ extension Subscribers {
         /// The sum is unlimited if either demand is unlimited, or if it would be greater than `Int.max`.
         public static func + (lhs: Demand, rhs: Demand) -> Demand {
             if lhs == .unlimited || rhs == .unlimited { return .unlimited }
+            // Each limited count is at most `Int.max`, so the sum of two fits into a `UInt`.
             let sum = lhs.count + rhs.count
             return sum > UInt(Int.max) ? .unlimited : Demand(count: sum)
         }

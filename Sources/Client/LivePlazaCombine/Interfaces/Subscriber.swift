@@ -51,7 +51,9 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
 
 /// The namespace of ready-made subscriptions.
 public enum Subscriptions {
-    /// A subscription that delivers nothing; a subscriber gets it before an immediate completion.
+    /// A subscription that delivers nothing.
+    ///
+    /// A publisher that completes at once passes it to the subscriber before the completion.
     public static var empty: any Subscription { EmptySubscription() }
 }
 

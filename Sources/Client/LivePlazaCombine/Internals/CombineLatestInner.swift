@@ -25,14 +25,16 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     /// Returns the combination of the latest values; nil until each source has sent a value.
     private var combine: (() -> Downstream.Input?)?
 
-    init(_ downstream: Downstream, sources: Int) {
+    init(_ downstream: Downstream, sourceCount: Int) {
         self.downstream = downstream
-        self.sources = SourceSubscriptions(count: sources)
+        self.sources = SourceSubscriptions(count: sourceCount)
     }
 
-    /// Passes the subscription to the subscriber.
+    /// Passes this subscription to the subscriber.
     ///
     /// Must be called before any source is attached.
+    ///
+    /// - Parameter combine: Returns the combination of the latest values; nil until each source has sent a value.
     func start(_ combine: @escaping () -> Downstream.Input?) {
         let downstream = self.lock.withLock {
             self.combine = combine
@@ -41,8 +43,9 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
         downstream?.receive(subscription: self)
     }
 
-    /// Stores the subscription to a source, and requests the present demand from it; cancels it if the source has a
-    /// subscription already or has ended, or if the subscriber has cancelled.
+    /// Stores the subscription to a source, and requests the present demand from it.
+    ///
+    /// Cancels the subscription instead if the source has one already or has ended, or if the subscriber has cancelled.
     func attach(_ subscription: any Subscription, source: Int) {
         let demand: Subscribers.Demand? = self.lock.withLock {
             if self.downstream == nil || !self.sources.attach(subscription, source: source) { return nil }
@@ -93,12 +96,12 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     }
 
     private func sourceEnded(_ source: Int, _ completion: Completion) {
-        let isLast = self.lock.withLock {
-            _ = self.sources.end(source)
+        let haveAllEnded = self.lock.withLock {
+            self.sources.recordEnd(of: source)
             return self.sources.haveAllEnded
         }
         // The combinations continue with the latest value of the finished source, until all have finished or one fails.
-        if case .finished = completion, !isLast { return }
+        if case .finished = completion, !haveAllEnded { return }
         let detached = self.detach()
         for upstream in detached.upstreams { upstream.cancel() }
         detached.downstream?.receive(completion: completion)
@@ -119,12 +122,14 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
 final class CombineLatestSource<Input, Downstream: Subscriber>: Subscriber {
     typealias Failure = Downstream.Failure
 
-    /// Set and read only while events are delivered, so on one thread at a time.
+    /// The latest value; nil before the first.
+    ///
+    /// It is set and read only while events are delivered, so on one thread at a time.
     private(set) var latest: Input?
     private let combination: CombineLatestInner<Downstream>
     private let index: Int
 
-    init(_ combination: CombineLatestInner<Downstream>, _ index: Int) {
+    init(_ combination: CombineLatestInner<Downstream>, index: Int) {
         self.combination = combination
         self.index = index
     }

@@ -6,23 +6,25 @@ internal import Foundation
 ///
 /// While a thread is delivering,
 /// - another thread leaves its event to that thread and continues, so it never waits for the receiver;
-/// - the same thread, if the receiver sends an event (for example a sink sends a value), delivers the event at once. As
-///   in Combine, such a nested event arrives before the call that sent it returns.
+/// - an event that the receiver itself sends (for example a sink sends a value) is delivered at once, before that send
+///   returns, as in Combine.
 final class Delivery<Event> {
     private let lock = NSLock()
     private var waiting = FIFO<Event>()
-    /// The thread that delivers at present, or has claimed the delivery; nil if there is none.
+    /// The thread that is delivering or has reserved the delivery; nil if there is none.
     private var deliveringThread: ObjectIdentifier?
 
     private static var currentThread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
 
-    /// Makes the caller's thread the one that delivers, until `release`.
+    /// Lets only the caller's thread deliver, until `drainAndEndReservation`.
     ///
     /// Thus a receiver can be set up before it gets the events that other threads enqueue in the meantime.
-    func claim() { self.lock.withLock { self.deliveringThread = Self.currentThread } }
+    func reserveForCurrentThread() { self.lock.withLock { self.deliveringThread = Self.currentThread } }
 
-    /// Delivers what has been enqueued since `claim`, and lets other threads deliver again.
-    func release(_ deliver: (Event) -> Void) { self.drain(isOutermost: true, deliver) }
+    /// Delivers what has been enqueued during the reservation, and lets other threads deliver again.
+    ///
+    /// Must be called on the thread that made the reservation.
+    func drainAndEndReservation(_ deliver: (Event) -> Void) { self.drain(endsReservation: true, deliver) }
 
     /// Adds an event.
     ///
@@ -30,38 +32,37 @@ final class Delivery<Event> {
     func enqueue(_ event: Event) { self.lock.withLock { self.waiting.append(event) } }
 
     /// Delivers all waiting events, unless another thread is delivering.
-    func drain(_ deliver: (Event) -> Void) { self.drain(isOutermost: false, deliver) }
+    func drain(_ deliver: (Event) -> Void) { self.drain(endsReservation: false, deliver) }
 
     /// Drops all waiting events.
     func removeAll() {
-        // The events are released after the lock, because the deinitializer of a value may call back.
         let dropped = self.lock.withLock {
-            let waiting = self.waiting
-            self.waiting = FIFO()
-            return waiting
+            defer { self.waiting = FIFO() }
+            return self.waiting
         }
-        // This use keeps the events until here.
-        _ = dropped.isEmpty
+        // The events must live until here, outside the lock, because the deinitializer of a value may call back.
+        withExtendedLifetime(dropped) {}
     }
 
     /// Delivers all waiting events, unless another thread is delivering.
     ///
-    /// `isOutermost`: whether other threads may deliver after this call, even if this thread was delivering before it.
-    private func drain(isOutermost: Bool, _ deliver: (Event) -> Void) {
+    /// `endsReservation`: whether this thread has reserved the delivery, and gives up the reservation afterwards.
+    private func drain(endsReservation: Bool, _ deliver: (Event) -> Void) {
         let thread = Self.currentThread
         self.lock.lock()
         if let delivering = self.deliveringThread, delivering != thread {
             self.lock.unlock()
             return
         }
-        let isOutermost = isOutermost || self.deliveringThread == nil
+        // A nested call, which the receiver causes during a delivery, leaves the end of the delivery to the outer call.
+        let isOutermost = self.deliveringThread == nil
         self.deliveringThread = thread
         while let event = self.waiting.popFirst() {
             self.lock.unlock()
             deliver(event)
             self.lock.lock()
         }
-        if isOutermost { self.deliveringThread = nil }
+        if isOutermost || endsReservation { self.deliveringThread = nil }
         self.lock.unlock()
     }
 }

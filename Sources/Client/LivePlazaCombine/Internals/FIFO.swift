@@ -3,14 +3,15 @@
 
 /// A first-in, first-out queue.
 struct FIFO<Element> {
-    /// The queue's elements, which begin at `head`; the places before it belonged to removed elements, and are nil.
+    /// The queue's elements, from the index `head` on; the places before `head` are nil, because their elements were
+    /// removed.
     private var elements: [Element?] = []
     private var head = 0
 
     /// An empty queue keeps its memory only if it had at most this many elements.
     private static var maxKeptCapacity: Int { 64 }
-    /// The places of removed elements are freed when there are at least this many, and they are half of all.
-    private static var minCompaction: Int { 1024 }
+    /// The places of removed elements are freed when there are at least this many, and at least half of all places.
+    private static var minFreedPlaces: Int { 1024 }
 
     var isEmpty: Bool { self.head == self.elements.count }
 
@@ -24,7 +25,7 @@ struct FIFO<Element> {
         if self.isEmpty {
             self.elements.removeAll(keepingCapacity: self.head <= Self.maxKeptCapacity)
             self.head = 0
-        } else if self.head >= Self.minCompaction, self.head * 2 >= self.elements.count {
+        } else if self.head >= Self.minFreedPlaces, self.head * 2 >= self.elements.count {
             self.elements.removeFirst(self.head)
             self.head = 0
         }

@@ -4,8 +4,8 @@ internal import Foundation
 
 /// A value that a lock protects.
 ///
-/// It is unchecked because the compiler does not know about the lock. It is safe because `value` is used only in
-/// `withValue`, which holds the lock.
+/// `Sendable` is unchecked because the compiler does not know about the lock. It is safe because `value` is used only
+/// in `withValue`, which holds the lock.
 final class LockedValue<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
@@ -17,8 +17,8 @@ final class LockedValue<Value: Sendable>: @unchecked Sendable {
 
 /// An action that is passed to the thread of a scheduler.
 ///
-/// Combine's `Scheduler` accepts closures that are not `Sendable`, but queues require `Sendable` ones. Therefore this
-/// type is unchecked; it is safe because only the scheduler calls the action, and only once.
+/// Combine's `Scheduler` accepts closures that are not `Sendable`, but queues require `Sendable` ones. Therefore
+/// `Sendable` is unchecked here: as in Combine, the caller must pass an action that may run where the scheduler runs it.
 struct ScheduledAction: @unchecked Sendable {
     let run: () -> Void
 }

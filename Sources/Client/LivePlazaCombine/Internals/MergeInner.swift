@@ -14,8 +14,8 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     enum Event {
         case value(Input, source: Int)
         case completion(Completion, source: Int)
-        /// The subscriber has asked for more values, which `demand` includes already.
-        case demand
+        /// The subscriber has asked for more values; the property `demand` has been raised already.
+        case demandAdded
     }
 
     private let lock = NSLock()
@@ -29,9 +29,9 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     /// How many more values the subscriber has asked for.
     private var demand = Subscribers.Demand.none
 
-    init(_ downstream: Downstream, sources: Int) {
+    init(_ downstream: Downstream, sourceCount: Int) {
         self.downstream = downstream
-        self.sources = SourceSubscriptions(count: sources)
+        self.sources = SourceSubscriptions(count: sourceCount)
     }
 
     /// Passes this subscription to the subscriber; if there are no sources, the subscriber then gets the completion.
@@ -40,8 +40,9 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         if self.lock.withLock({ self.sources.isEmpty }) { self.detach().downstream?.receive(completion: .finished) }
     }
 
-    /// Stores the subscription to a source, and requests values from it; cancels it if the source has a subscription
-    /// already or has ended, or if the subscriber has cancelled.
+    /// Stores the subscription to a source, and requests values from it.
+    ///
+    /// Cancels the subscription instead if the source has one already or has ended, or if the subscriber has cancelled.
     func attach(_ subscription: any Subscription, source: Int) {
         let firstRequest: Subscribers.Demand? = self.lock.withLock {
             if self.downstream == nil || !self.sources.attach(subscription, source: source) { return nil }
@@ -58,8 +59,8 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
 
     func request(_ demand: Subscribers.Demand) {
         if demand == .none { return }
-        self.add(demand)
-        self.send(.demand)
+        self.addDemand(demand)
+        self.send(.demandAdded)
     }
 
     func cancel() {
@@ -69,7 +70,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     }
 
     /// Adds demand of the subscriber; if the total becomes unlimited, all values of the sources are requested.
-    private func add(_ demand: Subscribers.Demand) {
+    private func addDemand(_ demand: Subscribers.Demand) {
         let upstreams: [any Subscription] = self.lock.withLock {
             let wasUnlimited = self.demand == .unlimited
             self.demand += demand
@@ -83,7 +84,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         case .value(let value, let source):
             self.lock.withLock { if self.downstream != nil { self.waiting.append((value, source)) } }
             self.deliverWaiting()
-        case .demand: self.deliverWaiting()
+        case .demandAdded: self.deliverWaiting()
         case .completion(let completion, let source): self.sourceEnded(source, completion)
         }
     }
@@ -98,7 +99,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
             }
             guard let next else { break }
             let addedDemand = next.downstream.receive(next.value)
-            if addedDemand > .none { self.add(addedDemand) }
+            if addedDemand > .none { self.addDemand(addedDemand) }
             // The source's value is delivered, so its next one is requested, unless all were requested already.
             let upstream = self.lock.withLock { self.demand == .unlimited ? nil : self.sources[next.source] }
             upstream?.request(.max(1))
@@ -107,7 +108,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     }
 
     private func sourceEnded(_ source: Int, _ completion: Completion) {
-        let isFirstEnd = self.lock.withLock { self.sources.end(source) }
+        let isFirstEnd = self.lock.withLock { self.sources.recordEnd(of: source) }
         if !isFirstEnd { return }
         switch completion {
         case .finished: self.finishIfDone()
@@ -126,8 +127,8 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         if isDone { self.detach().downstream?.receive(completion: .finished) }
     }
 
-    /// Clears the stored objects and returns them, so that they are released after the lock: a deinitializer may call
-    /// back.
+    /// Clears the stored objects and returns them, so that the caller releases them after the lock: a deinitializer may
+    /// call back.
     private func detach() -> (
         downstream: Downstream?, upstreams: [any Subscription], waiting: FIFO<(value: Input, source: Int)>
     ) {
@@ -146,7 +147,7 @@ final class MergeSource<Downstream: Subscriber>: Subscriber {
     private let merge: MergeInner<Downstream>
     private let index: Int
 
-    init(_ merge: MergeInner<Downstream>, _ index: Int) {
+    init(_ merge: MergeInner<Downstream>, index: Int) {
         self.merge = merge
         self.index = index
     }

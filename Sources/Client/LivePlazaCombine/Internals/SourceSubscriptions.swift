@@ -23,7 +23,7 @@ struct SourceSubscriptions {
 
     /// Stores the subscription to a source.
     ///
-    /// - Returns: False if the source has a subscription already or has ended.
+    /// - Returns: False if it was not stored, because the source has a subscription already or has ended.
     mutating func attach(_ subscription: any Subscription, source: Int) -> Bool {
         if self.subscriptions[source] != nil || self.hasEnded[source] { return false }
         self.subscriptions[source] = subscription
@@ -33,7 +33,7 @@ struct SourceSubscriptions {
     /// Records the end of a source.
     ///
     /// - Returns: False if the source had ended before.
-    mutating func end(_ source: Int) -> Bool {
+    @discardableResult mutating func recordEnd(of source: Int) -> Bool {
         defer { (self.hasEnded[source], self.subscriptions[source]) = (true, nil) }
         return !self.hasEnded[source]
     }

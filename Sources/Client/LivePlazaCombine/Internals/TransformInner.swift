@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// The subscriber and subscription of operators that turn each value into one value or none.
+/// The link between source and subscriber of an operator that turns each value into one value or none.
 ///
-/// Demand is passed on unchanged. For each value that is left out, one more value is requested.
+/// It subscribes to the source, and is the subscription that the subscriber gets. Demand is passed on unchanged. For
+/// each value that is left out, one more value is requested.
 final class TransformInner<Input, Downstream: Subscriber>: Subscriber, Subscription {
     typealias Failure = Downstream.Failure
 

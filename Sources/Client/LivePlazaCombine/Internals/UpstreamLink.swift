@@ -16,7 +16,7 @@ final class UpstreamLink<Target> {
     /// The object that gets the values; nil after `detach`.
     var target: Target? { self.lock.withLock { self.storedTarget } }
 
-    /// Stores the subscription to the source; cancels it if there is one already, or after `detach`.
+    /// Stores the subscription to the source; cancels it instead if there is one already, or after `detach`.
     ///
     /// - Returns: The target; nil if the subscription was cancelled.
     func attach(_ subscription: any Subscription) -> Target? {

@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// A variable that closures share, protected by a lock.
+/// A variable that closures share; a lock protects each single read and each single write.
 final class ValueBox<Value> {
     private let lock = NSLock()
     private var stored: Value
@@ -12,12 +12,12 @@ final class ValueBox<Value> {
     var value: Value {
         get { self.lock.withLock { self.stored } }
         set {
-            // The replaced value is released after the lock, because its deinitializer may call back.
             let replaced = self.lock.withLock {
                 defer { self.stored = newValue }
                 return self.stored
             }
-            _ = replaced
+            // The replaced value must live until here, outside the lock, because its deinitializer may call back.
+            withExtendedLifetime(replaced) {}
         }
     }
 

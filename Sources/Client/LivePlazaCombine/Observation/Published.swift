@@ -5,7 +5,8 @@ internal import Foundation
 /// A property that publishes its values.
 ///
 /// Subscribers get the current value first, and then each new one before the property changes: in a subscriber's
-/// closure the property still has the earlier value. The property of an object also sends `objectWillChange`.
+/// closure the property still has the earlier value. If the property's object is an `ObservableObject`, a change also
+/// notifies the subscribers of its `objectWillChange`.
 @propertyWrapper
 public struct Published<Value> {
     private let storage: PublishedStorage<Value>
@@ -27,7 +28,7 @@ public struct Published<Value> {
         nonmutating set { self.storage.value = newValue }
     }
 
-    /// The property of an object.
+    /// The value of the property in an object; the compiler calls it for each access to the property.
     public static subscript<EnclosingSelf: AnyObject>(
         _enclosingInstance object: EnclosingSelf,
         wrapped wrappedKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Value>,
@@ -59,8 +60,8 @@ public struct Published<Value> {
 
         /// Attaches a subscriber.
         ///
-        /// - Parameter subscriber: The subscriber, which gets the present value, and each new one before the property
-        ///   has it.
+        /// - Parameter subscriber: The subscriber, which gets the current value, and then each new one before the
+        ///   property has it.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
             self.storage.subject.subscribe(subscriber)
         }
@@ -84,7 +85,7 @@ extension Publisher where Failure == Never {
 
 /// The value of a property and its subscribers.
 private final class PublishedStorage<Value> {
-    /// Has the new value already while its subscribers receive it; `value` changes afterwards.
+    /// Publishes the values; while its subscribers receive a new one, `value` is still the earlier one.
     let subject: CurrentValueSubject<Value, Never>
     let objectWillChange = ValueBox<ObservableObjectPublisher?>(nil)
     private let stored: ValueBox<Value>

@@ -27,11 +27,9 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let inner = CombineLatestInner(subscriber, sources: 2)
-            // The numbers are the indices of the sources.
-            let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
-            let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
-            // The closure returns the next combination; nil until each source has sent a value.
+            let inner = CombineLatestInner(subscriber, sourceCount: 2)
+            let sourceA = CombineLatestSource<A.Output, S>(inner, index: 0)
+            let sourceB = CombineLatestSource<B.Output, S>(inner, index: 1)
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest else { return nil }
                 return (a, b)
@@ -70,12 +68,10 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let inner = CombineLatestInner(subscriber, sources: 3)
-            // The numbers are the indices of the sources.
-            let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
-            let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
-            let sourceC = CombineLatestSource<C.Output, S>(inner, 2)
-            // The closure returns the next combination; nil until each source has sent a value.
+            let inner = CombineLatestInner(subscriber, sourceCount: 3)
+            let sourceA = CombineLatestSource<A.Output, S>(inner, index: 0)
+            let sourceB = CombineLatestSource<B.Output, S>(inner, index: 1)
+            let sourceC = CombineLatestSource<C.Output, S>(inner, index: 2)
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest, let c = sourceC.latest else { return nil }
                 return (a, b, c)
@@ -119,13 +115,11 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let inner = CombineLatestInner(subscriber, sources: 4)
-            // The numbers are the indices of the sources.
-            let sourceA = CombineLatestSource<A.Output, S>(inner, 0)
-            let sourceB = CombineLatestSource<B.Output, S>(inner, 1)
-            let sourceC = CombineLatestSource<C.Output, S>(inner, 2)
-            let sourceD = CombineLatestSource<D.Output, S>(inner, 3)
-            // The closure returns the next combination; nil until each source has sent a value.
+            let inner = CombineLatestInner(subscriber, sourceCount: 4)
+            let sourceA = CombineLatestSource<A.Output, S>(inner, index: 0)
+            let sourceB = CombineLatestSource<B.Output, S>(inner, index: 1)
+            let sourceC = CombineLatestSource<C.Output, S>(inner, index: 2)
+            let sourceD = CombineLatestSource<D.Output, S>(inner, index: 3)
             inner.start {
                 guard let a = sourceA.latest, let b = sourceB.latest, let c = sourceC.latest, let d = sourceD.latest
                 else { return nil }

@@ -28,8 +28,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let transform = self.transform
-            // The closure returns an optional, and nil from it drops the value. `Output` may be an optional too, and
-            // its nil must arrive.
+            // `.some`, because the result may be an optional itself; a nil result is a value, and must not be left out.
             self.upstream.subscribe(TransformInner(subscriber) { .some(transform($0)) })
         }
     }
@@ -50,6 +49,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let keyPath = self.keyPath
+            // `.some`, as in `Map`.
             self.upstream.subscribe(TransformInner(subscriber) { .some($0[keyPath: keyPath]) })
         }
     }

@@ -27,11 +27,11 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let merge = MergeInner(subscriber, sources: 2)
+            let merge = MergeInner(subscriber, sourceCount: 2)
             // The subscriber gets its subscription before any source can send a value.
             merge.start()
-            self.a.subscribe(MergeSource(merge, 0))
-            self.b.subscribe(MergeSource(merge, 1))
+            self.a.subscribe(MergeSource(merge, index: 0))
+            self.b.subscribe(MergeSource(merge, index: 1))
         }
     }
 
@@ -64,12 +64,12 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let merge = MergeInner(subscriber, sources: 3)
+            let merge = MergeInner(subscriber, sourceCount: 3)
             // The subscriber gets its subscription before any source can send a value.
             merge.start()
-            self.a.subscribe(MergeSource(merge, 0))
-            self.b.subscribe(MergeSource(merge, 1))
-            self.c.subscribe(MergeSource(merge, 2))
+            self.a.subscribe(MergeSource(merge, index: 0))
+            self.b.subscribe(MergeSource(merge, index: 1))
+            self.c.subscribe(MergeSource(merge, index: 2))
         }
     }
 
@@ -109,13 +109,13 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let merge = MergeInner(subscriber, sources: 4)
+            let merge = MergeInner(subscriber, sourceCount: 4)
             // The subscriber gets its subscription before any source can send a value.
             merge.start()
-            self.a.subscribe(MergeSource(merge, 0))
-            self.b.subscribe(MergeSource(merge, 1))
-            self.c.subscribe(MergeSource(merge, 2))
-            self.d.subscribe(MergeSource(merge, 3))
+            self.a.subscribe(MergeSource(merge, index: 0))
+            self.b.subscribe(MergeSource(merge, index: 1))
+            self.c.subscribe(MergeSource(merge, index: 2))
+            self.d.subscribe(MergeSource(merge, index: 3))
         }
     }
 
@@ -144,10 +144,12 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the values, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let merge = MergeInner(subscriber, sources: self.publishers.count)
+            let merge = MergeInner(subscriber, sourceCount: self.publishers.count)
             // The subscriber gets its subscription before any source can send a value.
             merge.start()
-            for (index, publisher) in self.publishers.enumerated() { publisher.subscribe(MergeSource(merge, index)) }
+            for (index, publisher) in self.publishers.enumerated() {
+                publisher.subscribe(MergeSource(merge, index: index))
+            }
         }
     }
 }

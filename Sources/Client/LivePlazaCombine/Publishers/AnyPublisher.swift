@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// A publisher that hides the types of the publisher and operators behind it.
+/// A publisher that forwards the values of another one, and hides its type.
 public struct AnyPublisher<Output, Failure: Error>: Publisher {
     private let attach: (any Subscriber<Output, Failure>) -> Void
 
-    /// Hides a publisher.
+    /// Makes a publisher that hides the type of `publisher`.
     ///
     /// - Parameter publisher: The publisher.
     public init<P: Publisher>(_ publisher: P) where Output == P.Output, Failure == P.Failure {
-        // An already hidden publisher needs no second layer.
+        // A publisher whose type is erased already needs no second layer.
         if let erased = publisher as? AnyPublisher<Output, Failure> {
             self = erased
         } else {
@@ -26,7 +26,9 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher {
 }
 
 extension Subscriber {
-    /// Subscribes to a publisher; as a method of the subscriber, it can be called on an `any Subscriber`.
+    /// Subscribes to a publisher.
+    ///
+    /// `publisher.subscribe` cannot take an `any Subscriber`, but this method can be called on one.
     fileprivate func attach<P: Publisher>(to publisher: P) where P.Output == Input, P.Failure == Failure {
         publisher.subscribe(self)
     }

@@ -32,10 +32,10 @@ public struct Empty<Output, Failure: Error>: Publisher, Equatable, Sendable {
 
     /// Makes a publisher.
     ///
-    /// - Parameter completeImmediately: If true, subscribers get the completion at once; if false, they get nothing.
+    /// - Parameter completeImmediately: If true, subscribers get the completion at once; if false, nothing at all.
     public init(completeImmediately: Bool = true) { self.completeImmediately = completeImmediately }
 
-    /// Makes a publisher whose types are given.
+    /// Makes a publisher, and states the types that the compiler cannot infer.
     ///
     /// - Parameters:
     ///   - completeImmediately: If true, subscribers get the completion at once; if false, they get nothing at all.
@@ -64,7 +64,7 @@ public struct Fail<Output, Failure: Error>: Publisher {
     /// - Parameter error: The error.
     public init(error: Failure) { self.error = error }
 
-    /// Makes a publisher whose kind of values is given.
+    /// Makes a publisher, and states the type of the values, which the compiler cannot infer.
     ///
     /// - Parameters:
     ///   - outputType: The type of the values; there are none.

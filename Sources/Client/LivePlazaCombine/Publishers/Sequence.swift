@@ -65,7 +65,7 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
     func request(_ demand: Subscribers.Demand) {
         let mustDeliver = self.lock.withLock {
             self.state.demand += demand
-            // A request from within a delivery only raises the demand, and the loop below continues with it.
+            // A request from within a delivery only raises the demand, and the loop in `deliver` continues with it.
             if self.state.isDelivering { return false }
             self.state.isDelivering = true
             return true
@@ -78,12 +78,12 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
             defer { self.state.downstream = nil }
             return self.state.downstream
         }
-        // The subscriber is released here, after the lock, because its deinitializer may call this subscription.
-        _ = downstream
+        // The subscriber must live until here, outside the lock, because its deinitializer may call this subscription.
+        withExtendedLifetime(downstream) {}
     }
 
     private func deliver() {
-        while let (downstream, element) = self.next() {
+        while let (downstream, element) = self.takeNext() {
             let more = downstream.receive(element)
             // The subscriber, if this was the last element; nil if another element follows.
             let finished: (any Subscriber<Elements.Element, Failure>)? = self.lock.withLock {
@@ -100,7 +100,7 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
     /// Takes the demand for the next element, and returns the element.
     ///
     /// If there is no element, no demand or no subscriber, ends the delivery and returns nil.
-    private func next() -> (downstream: any Subscriber<Elements.Element, Failure>, element: Elements.Element)? {
+    private func takeNext() -> (downstream: any Subscriber<Elements.Element, Failure>, element: Elements.Element)? {
         self.lock.withLock {
             guard let downstream = self.state.downstream, let element = self.state.upcoming,
                 self.state.demand > .none

@@ -49,7 +49,7 @@ extension DispatchQueue: Scheduler {
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - tolerance: How late the action may run; queues ignore it.
+    ///   - tolerance: Not used.
     ///   - options: The priority of the action, and further options.
     ///   - action: The action.
     public func schedule(
@@ -57,9 +57,9 @@ extension DispatchQueue: Scheduler {
         _ action: @escaping () -> Void
     ) {
         let scheduled = ScheduledAction(run: action)
-        // `asyncAfter` takes no group.
-        options?.group?.enter()
+        // `asyncAfter` takes no group, so the action enters and leaves the group itself.
         let group = options?.group
+        group?.enter()
         self.asyncAfter(
             deadline: date.dispatchTime, qos: options?.qos ?? .unspecified, flags: options?.flags ?? []
         ) {

@@ -30,7 +30,7 @@ extension OperationQueue: Scheduler {
     ///
     /// - Parameters:
     ///   - date: The point in time.
-    ///   - tolerance: How late the action may run.
+    ///   - tolerance: Not used.
     ///   - options: Not used.
     ///   - action: The action.
     public func schedule(
@@ -42,7 +42,7 @@ extension OperationQueue: Scheduler {
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { self.addOperation { scheduled.run() } }
     }
 
-    /// Adds an operation to the queue after a point in time, and then repeatedly.
+    /// Adds an operation that runs an action to the queue, after a point in time and then repeatedly.
     ///
     /// - Parameters:
     ///   - date: The point in time.

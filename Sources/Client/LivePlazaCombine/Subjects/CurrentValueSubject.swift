@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// A subject that keeps the latest value; a subscriber gets this value first, and then each new value.
+/// A subject that keeps the latest value as its current value; a subscriber gets it first, and then each new value.
 ///
-/// If a value is sent while a subscriber has no demand, the subscriber gets the latest value when it asks again.
-/// Threads may use the subject in the same way as a `PassthroughSubject`.
+/// If a value is sent while a subscriber has no demand, the subscriber gets the current value when it asks again. The
+/// subject may be used by several threads, as described for `PassthroughSubject`.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     private let core: SubjectCore<Output, Failure>
 
     /// Makes a subject.
     ///
     /// - Parameter value: Its first value.
-    public init(_ value: Output) { self.core = SubjectCore(current: .some(value)) }
+    public init(_ value: Output) {
+        // `.some`, because the value may be an optional itself, and a nil value is not a missing one.
+        self.core = SubjectCore(currentValue: .some(value))
+    }
 
-    /// The latest value.
+    /// The current value.
     ///
-    /// A new value is sent to the subscribers. After the completion the value does not change any more.
+    /// Setting it sends the new value to the subscribers. After the completion, setting it has no effect.
     public var value: Output {
         get {
-            guard let value = self.core.value else { preconditionFailure("a subject with a value has lost it") }
+            guard let value = self.core.value else { preconditionFailure("the subject has no current value") }
             return value
         }
         set { self.core.send(newValue) }
@@ -28,12 +31,12 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     ///
     /// A subscriber that is attached after the completion gets only the completion.
     ///
-    /// - Parameter subscriber: The subscriber, which gets the latest value, and what is sent from now on.
+    /// - Parameter subscriber: The subscriber, which gets the current value, and then the values sent from now on.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
         self.core.attach(subscriber, of: self)
     }
 
-    /// Makes a value the latest one, and sends it to all subscribers that have asked for a value.
+    /// Makes a value the current one, and sends it to all subscribers that have asked for values.
     ///
     /// - Parameter input: The value.
     public func send(_ input: Output) { self.core.send(input) }
@@ -45,9 +48,9 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     /// - Parameter completion: Whether it ended normally or with an error.
     public func send(completion: Subscribers.Completion<Failure>) { self.core.send(completion: completion) }
 
-    /// Sends the values of a subscription.
+    /// Connects the subject to an upstream subscription, and requests all values from it at once.
     ///
-    /// - Parameter subscription: The subscription, from which all values are requested.
+    /// - Parameter subscription: The subscription to the upstream publisher.
     public func send(subscription: any Subscription) { self.core.send(subscription: subscription) }
 }
 

@@ -4,9 +4,9 @@
 /// A subject that keeps no value; a subscriber gets the values that are sent while it is subscribed and has demand.
 ///
 /// Values may be sent from several threads at once, and from within a subscriber. Each subscriber is called by one
-/// thread at a time. A thread that sends while another one delivers leaves its value to that thread, and does not wait.
+/// thread at a time. If another thread is delivering, `send` leaves the value to that thread, and returns at once.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
-    private let core = SubjectCore<Output, Failure>(current: nil)
+    private let core = SubjectCore<Output, Failure>(currentValue: nil)
 
     /// Makes a subject without subscribers.
     public init() {}
@@ -34,9 +34,11 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     /// - Parameter completion: Whether it ended normally or with an error.
     public func send(completion: Subscribers.Completion<Failure>) { self.core.send(completion: completion) }
 
-    /// Sends the values of a subscription, once any subscriber has asked for values.
+    /// Connects the subject to an upstream subscription.
     ///
-    /// - Parameter subscription: The subscription, from which all values are requested.
+    /// The subject requests all values from it, as soon as any subscriber has asked for values.
+    ///
+    /// - Parameter subscription: The subscription to the upstream publisher.
     public func send(subscription: any Subscription) { self.core.send(subscription: subscription) }
 }
 

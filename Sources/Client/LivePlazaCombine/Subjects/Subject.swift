@@ -3,7 +3,7 @@
 
 /// A publisher into which values are sent from outside.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
-    /// Sends a value to all subscribers that have asked for one.
+    /// Sends a value to all subscribers that have asked for values.
     ///
     /// - Parameter value: The value.
     func send(_ value: Output)
@@ -13,9 +13,11 @@ public protocol Subject<Output, Failure>: AnyObject, Publisher {
     /// - Parameter completion: Whether it ended normally or with an error.
     func send(completion: Subscribers.Completion<Failure>)
 
-    /// Gives the subject a subscription whose values it sends.
+    /// Connects the subject to an upstream subscription: the subject requests all values from it.
     ///
-    /// - Parameter subscription: The subscription, from which the subject requests all values.
+    /// The upstream publisher passes its values to the subject by `send(_:)`.
+    ///
+    /// - Parameter subscription: The subscription to the upstream publisher.
     func send(subscription: any Subscription)
 }
 

@@ -10,27 +10,28 @@ internal import Foundation
 final class SubjectCore<Output, Failure: Error> {
     private let lock = NSLock()
     private let keepsCurrentValue: Bool
-    private var current: Output?
+    /// The latest value; nil if the subject keeps none.
+    private var currentValue: Output?
     private var subscriptions: [SubjectSubscription<Output, Failure>] = []
     private var completion: Subscribers.Completion<Failure>?
-    /// The subscriptions whose values the subject sends.
+    /// The subscriptions to the publishers from which the subject gets values.
     private var upstreams: [any Subscription] = []
-    /// Whether all values of `upstreams` are requested: from the first request of a subscriber on, or always if the
-    /// subject keeps a value.
+    /// Whether all values of `upstreams` are requested: always if the subject keeps a value, otherwise from the first
+    /// request of a subscriber on.
     private var wantsUpstreamValues: Bool
 
-    /// - Parameter current: The first value; nil for a subject that keeps none.
-    init(current: Output?) {
-        self.current = current
-        self.keepsCurrentValue = current != nil
-        self.wantsUpstreamValues = current != nil
+    /// - Parameter currentValue: The first value; nil for a subject that keeps none.
+    init(currentValue: Output?) {
+        self.currentValue = currentValue
+        self.keepsCurrentValue = currentValue != nil
+        self.wantsUpstreamValues = currentValue != nil
     }
 
     deinit { for upstream in self.upstreams { upstream.cancel() } }
 
-    var value: Output? { self.lock.withLock { self.current } }
+    var value: Output? { self.lock.withLock { self.currentValue } }
 
-    /// Attaches a subscriber of `subject`, whose core this is.
+    /// Attaches a subscriber to `subject`, the subject to which this core belongs.
     func attach(_ subscriber: any Subscriber<Output, Failure>, of subject: any Subject) {
         let subscription = SubjectSubscription(self, of: subject, subscriber)
         let completion = self.lock.withLock {
@@ -47,14 +48,14 @@ final class SubjectCore<Output, Failure: Error> {
         let subscriptions: [SubjectSubscription<Output, Failure>] = self.lock.withLock {
             if self.completion != nil { return [] }
             if self.keepsCurrentValue {
-                replaced = self.current
-                self.current = value
+                replaced = self.currentValue
+                self.currentValue = value
             }
             for subscription in self.subscriptions { subscription.enqueue(.value(value)) }
             return self.subscriptions
         }
-        // The replaced value is released here, outside the lock, because its deinitializer may call this subject.
-        _ = replaced
+        // The replaced value must live until here, outside the lock, because its deinitializer may call this subject.
+        withExtendedLifetime(replaced) {}
         for subscription in subscriptions { subscription.drain() }
     }
 
@@ -69,8 +70,9 @@ final class SubjectCore<Output, Failure: Error> {
             return self.subscriptions
         }
         for subscription in subscriptions { subscription.drain() }
-        // The subscriptions are released here, outside the lock, because their deinitializers may call this subject.
-        _ = upstreams
+        // These subscriptions must live until here, outside the lock, because their deinitializers may call this
+        // subject.
+        withExtendedLifetime(upstreams) {}
     }
 
     func send(subscription: any Subscription) {
@@ -81,13 +83,14 @@ final class SubjectCore<Output, Failure: Error> {
         if wantsValues { subscription.request(.unlimited) }
     }
 
-    /// Handles a request of a subscriber.
+    /// Handles a request of a subscriber: delivers the current value if the subscriber needs it, and requests values
+    /// from the upstream subscriptions if this is the first request of all subscribers.
     ///
-    /// `needsCurrentValue`: whether the subscriber has not received the latest value, because it had no demand for it.
+    /// `needsCurrentValue`: whether the subscriber has not received the current value yet.
     func demandReceived(from subscription: SubjectSubscription<Output, Failure>, needsCurrentValue: Bool) {
         let idleUpstreams: [any Subscription] = self.lock.withLock {
-            if needsCurrentValue, self.completion == nil, self.keepsCurrentValue, let current = self.current {
-                subscription.enqueue(.currentValue(current))
+            if needsCurrentValue, self.completion == nil, self.keepsCurrentValue, let value = self.currentValue {
+                subscription.enqueue(.currentValue(value))
             }
             if self.wantsUpstreamValues { return [] }
             self.wantsUpstreamValues = true

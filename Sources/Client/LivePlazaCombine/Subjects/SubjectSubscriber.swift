@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// Passes a publisher's values on to a subject.
+/// Subscribes a subject to an upstream publisher.
+///
+/// It is the publisher's subscriber and the subject's upstream subscription: values go from the publisher to the
+/// subject, requests from the subject to the publisher.
 final class SubjectSubscriber<Target: Subject>: Subscriber, Subscription {
     private let link: UpstreamLink<Target>
 

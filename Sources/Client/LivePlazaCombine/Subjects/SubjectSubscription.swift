@@ -2,12 +2,14 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The subscription of one subscriber to a subject; until its end it retains the subject, as in Combine.
+/// The subscription of one subscriber to a subject.
+///
+/// It retains the subject until it is cancelled or completed, as in Combine.
 final class SubjectSubscription<Output, Failure: Error>: Subscription {
     /// What is delivered to the subscriber.
     enum Event {
         case value(Output)
-        /// The subject's latest value, for a subscriber that had no demand when this value was sent.
+        /// The subject's current value, which the subscriber had not received when it requested values.
         case currentValue(Output)
         case completion(Subscribers.Completion<Failure>)
     }
@@ -18,7 +20,8 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
     private var subject: (any Subject)?
     private var downstream: (any Subscriber<Output, Failure>)?
     private var demand = Subscribers.Demand.none
-    /// Whether the subscriber has not received the subject's latest value, because it had no demand; true at first.
+    /// Whether the subscriber has not received the subject's current value yet: at first, and after a value that came
+    /// while the subscriber had no demand.
     private var needsCurrentValue = true
 
     init(
@@ -28,7 +31,7 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
         self.subject = subject
         self.downstream = downstream
         // Events of other threads wait until `start` has passed the subscription to the subscriber.
-        self.delivery.claim()
+        self.delivery.reserveForCurrentThread()
     }
 
     /// Passes the subscription to the subscriber, and then the events that were sent meanwhile.
@@ -36,7 +39,7 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
     /// Must be called on the thread that made the subscription.
     func start() {
         self.lock.withLock { self.downstream }?.receive(subscription: self)
-        self.delivery.release(self.deliver)
+        self.delivery.drainAndEndReservation(self.deliver)
     }
 
     func enqueue(_ event: Event) { self.delivery.enqueue(event) }
@@ -56,11 +59,12 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
         let detached = self.detach()
         self.delivery.removeAll()
         detached.core?.remove(self)
-        // The subscriber is released here, outside the lock, because its deinitializer may call this subscription.
-        _ = detached
+        // The subscriber must live until here, outside the lock, because its deinitializer may call this subscription.
+        withExtendedLifetime(detached) {}
     }
 
-    /// Clears the subject and the subscriber and returns them, so that the caller releases them after the lock.
+    /// Clears the references to the core, the subject and the subscriber and returns them, so that the caller releases
+    /// them after the lock.
     private func detach() -> (
         core: SubjectCore<Output, Failure>?, subject: (any Subject)?, downstream: (any Subscriber<Output, Failure>)?
     ) {
@@ -73,7 +77,9 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
     private func deliver(_ event: Event) {
         switch event {
         case .value(let value): self.deliver(value)
-        case .currentValue(let value): if self.lock.withLock({ self.needsCurrentValue }) { self.deliver(value) }
+        case .currentValue(let value):
+            // If a value was delivered since the request, that value is the current one or newer.
+            if self.lock.withLock({ self.needsCurrentValue }) { self.deliver(value) }
         case .completion(let completion): self.detach().downstream?.receive(completion: completion)
         }
     }

@@ -12,7 +12,7 @@ extension Subscribers {
         public let keyPath: ReferenceWritableKeyPath<Root, Input>
 
         private let lock = NSLock()
-        private var root: Root?
+        private var storedObject: Root?
         private var upstream: (any Subscription)?
 
         /// Makes a subscriber.
@@ -23,19 +23,19 @@ extension Subscribers {
         ///   - object: The object whose property is set.
         ///   - keyPath: The property.
         public init(object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
-            self.root = object
+            self.storedObject = object
             self.keyPath = keyPath
         }
 
         /// The object; nil once the sequence has ended or is cancelled.
-        public var object: Root? { self.lock.withLock { self.root } }
+        public var object: Root? { self.lock.withLock { self.storedObject } }
 
         /// Stores the subscription and requests all values.
         ///
         /// Cancels the subscription instead if there is one already, or if the sequence has ended or was cancelled.
         public func receive(subscription: any Subscription) {
             let isAccepted = self.lock.withLock {
-                if self.upstream != nil || self.root == nil { return false }
+                if self.upstream != nil || self.storedObject == nil { return false }
                 self.upstream = subscription
                 return true
             }
@@ -58,10 +58,10 @@ extension Subscribers {
         public func cancel() { self.detach().upstream?.cancel() }
 
         /// Clears the object and the subscription and returns them, so that the caller releases them outside the lock.
-        private func detach() -> (root: Root?, upstream: (any Subscription)?) {
+        private func detach() -> (object: Root?, upstream: (any Subscription)?) {
             self.lock.withLock {
-                defer { (self.root, self.upstream) = (nil, nil) }
-                return (self.root, self.upstream)
+                defer { (self.storedObject, self.upstream) = (nil, nil) }
+                return (self.storedObject, self.upstream)
             }
         }
     }

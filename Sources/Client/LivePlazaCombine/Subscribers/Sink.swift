@@ -33,7 +33,7 @@ extension Subscribers {
 
         /// Stores the subscription and requests all values.
         ///
-        /// A second subscription is cancelled, and any subscription after `cancel`.
+        /// Cancels the subscription instead if there is one already, or if the sequence has ended or was cancelled.
         public func receive(subscription: any Subscription) {
             let isAccepted = self.lock.withLock {
                 if self.upstream != nil || self.onValue == nil { return false }

@@ -68,7 +68,7 @@ extension Publisher {
 
 /// Holds back the last value, and schedules at most one call of `timeReached` at a time.
 ///
-/// If a newer value has set a later `pending.due` when `timeReached` runs, it is scheduled again. Therefore many values
+/// If a newer value has set a later due time, `timeReached` schedules itself again for that time. Therefore many values
 /// in a short time need only one timer.
 private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
     typealias Input = Downstream.Input
@@ -94,7 +94,9 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
         self.options = options
     }
 
-    func receive(subscription: any Subscription) { self.output.start(upstream: subscription, as: self) }
+    func receive(subscription: any Subscription) {
+        self.output.start(upstream: subscription, operatorSubscription: self)
+    }
 
     func receive(_ input: Input) -> Subscribers.Demand {
         let due = self.scheduler.now.advanced(by: self.dueTime)
@@ -106,8 +108,8 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
             defer { self.isScheduled = true }
             return !self.isScheduled
         }
-        // The replaced value is released here, after the lock, because its deinitializer may call back.
-        _ = replaced
+        // The replaced value must live until here, outside the lock, because its deinitializer may call back.
+        withExtendedLifetime(replaced) {}
         if mustSchedule { self.schedule(after: due) }
         return .none
     }
@@ -132,8 +134,8 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
             defer { (self.hasEnded, self.pending) = (true, nil) }
             return (!self.hasEnded, self.pending)
         }
-        // The dropped value is released here, after the lock, because its deinitializer may call back.
-        _ = dropped
+        // The dropped value must live until here, outside the lock, because its deinitializer may call back.
+        withExtendedLifetime(dropped) {}
         return isFirst
     }
 
@@ -154,8 +156,12 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
             return pending
         }
         guard let pending else { return }
-        // A newer value has set a later `due`.
-        if pending.due > now { self.schedule(after: pending.due) } else { self.output.send(.value(pending.value)) }
+        if pending.due <= now {
+            self.output.send(.value(pending.value))
+        } else {
+            // A newer value has set a later due time.
+            self.schedule(after: pending.due)
+        }
     }
 }
 #endif

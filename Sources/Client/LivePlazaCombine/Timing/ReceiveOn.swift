@@ -96,13 +96,12 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
 
     func cancel() {
         let detached = self.link.detach()
-        // The events are released after the lock, because the deinitializer of a value may call back.
         let dropped = self.lock.withLock {
             defer { (self.hasEnded, self.scheduled) = (true, FIFO()) }
             return self.scheduled
         }
-        // Without a use after the lock, Swift might release the events inside it.
-        _ = dropped.isEmpty
+        // The events must live until here, outside the lock, because the deinitializer of a value may call back.
+        withExtendedLifetime(dropped) {}
         self.delivery.removeAll()
         detached.upstream?.cancel()
     }

@@ -100,7 +100,9 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
         self.latest = latest
     }
 
-    func receive(subscription: any Subscription) { self.output.start(upstream: subscription, as: self) }
+    func receive(subscription: any Subscription) {
+        self.output.start(upstream: subscription, operatorSubscription: self)
+    }
 
     func receive(_ input: Input) -> Subscribers.Demand {
         let now = self.scheduler.now
@@ -115,8 +117,8 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
             defer { self.state.isScheduled = true }
             return (!self.state.isScheduled, self.state.lastDelivery)
         }
-        // The replaced value is released here, after the lock, because its deinitializer may call back.
-        _ = replaced
+        // The replaced value must live until here, outside the lock, because its deinitializer may call back.
+        withExtendedLifetime(replaced) {}
         if !mustSchedule { return .none }
         if let due = lastDelivery?.advanced(by: self.interval), due > now {
             self.scheduler.schedule(after: due, tolerance: self.scheduler.minimumTolerance, options: nil) {
@@ -146,8 +148,8 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
             defer { (self.state.hasEnded, self.state.pending, self.state.completion) = (true, nil, nil) }
             return self.state.pending
         }
-        // The dropped value is released here, after the lock, because its deinitializer may call back.
-        _ = dropped
+        // The dropped value must live until here, outside the lock, because its deinitializer may call back.
+        withExtendedLifetime(dropped) {}
         self.output.cancel()
     }
 

@@ -2,7 +2,8 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The downstream side of operators, such as `debounce`, that request all values, and deliver each one later or never.
+/// Delivers the values of operators, such as `debounce`, that request all values from their source and deliver each
+/// one later or never.
 ///
 /// A value is dropped if there is no demand when it is due.
 final class TimedOutput<Downstream: Subscriber> {
@@ -19,11 +20,12 @@ final class TimedOutput<Downstream: Subscriber> {
 
     init(_ downstream: Downstream) { self.link = UpstreamLink(downstream) }
 
-    /// Stores the source's subscription, passes the operator's subscription to the subscriber, and requests all values.
-    func start(upstream: any Subscription, as subscription: any Subscription) {
+    /// Stores `upstream`, the subscription to the source; passes `operatorSubscription`, the operator's own one, to the
+    /// subscriber; and requests all values.
+    func start(upstream: any Subscription, operatorSubscription: any Subscription) {
         guard let downstream = self.link.attach(upstream) else { return }
-        downstream.receive(subscription: subscription)
-        // If the subscriber has cancelled meanwhile, there is no upstream any more.
+        downstream.receive(subscription: operatorSubscription)
+        // If the subscriber has cancelled meanwhile, there is no upstream any more, and this has no effect.
         self.link.request(.unlimited)
     }
 
