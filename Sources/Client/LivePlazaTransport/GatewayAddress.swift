@@ -31,15 +31,13 @@ struct GatewayAddress: Sendable, Equatable {
             throw .invalidParameter("'\(text)' \(error.reason)")
         }
         let defaultPort: UInt16 = self.isSecure ? 443 : 80
-        // Only a missing port gets the default; a port that is not a number gives nil.
-        guard let portNumber = port.map({ UInt16($0) }) ?? defaultPort else {
-            throw .invalidParameter("'\(text)' has no valid port")
-        }
-        self.port = portNumber
-        if self.host.isEmpty || self.port == 0 { throw .invalidParameter("'\(text)' has no host and port") }
+        // A missing port gets the default; a port that is not a number gets 0, which is not valid.
+        self.port = port.map { UInt16($0) ?? 0 } ?? defaultPort
+        if self.port == 0 { throw .invalidParameter("'\(text)' has no valid port") }
+        if self.host.isEmpty { throw .invalidParameter("'\(text)' has no host") }
     }
 
-    /// Why a text cannot be split into host and port.
+    /// Why an authority (`host:port`) cannot be split into host and port.
     private struct AuthorityFault: Error {
         let reason: String
     }

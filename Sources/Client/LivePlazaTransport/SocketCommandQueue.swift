@@ -4,8 +4,9 @@ internal import EventLoop
 
 /// Passes the commands of one WebSocket to the loop; can be used on any thread.
 ///
-/// The queue of commands is bounded. A text that finds no room is lost, and later texts must not be sent without it.
-/// From then on `send` drops each text, and tries to close the WebSocket instead; the close may find no room either.
+/// The loop's mailbox of commands is bounded. A text that finds no room in it is lost, and then no later text may be
+/// sent. From then on `send` drops each text, and tries to close the WebSocket instead; the close may find no room
+/// either.
 final class SocketCommandQueue: Sendable {
     private static let normalClosure: UInt16 = 1000
 

@@ -35,7 +35,7 @@ final class SocketLoop {
         // The maximum size of a server's message: 4 MiB (PROTOCOL.md, section 12).
         configuration.maxMessageBytes = 4 << 20
         self.group = WebSocketGroup(loop: loop, configuration: configuration)
-        // The group then checks the timeouts of its WebSockets regularly.
+        // From now on the group regularly checks the timeouts of its WebSockets.
         try self.group.startSweeping()
     }
 

@@ -35,7 +35,7 @@ struct DeviceConnections {
 
     // MARK: Connections
 
-    /// The number of a new connection.
+    /// Returns a number for a new connection; each call returns another one.
     mutating func makeNumber() -> Int {
         self.lastNumber += 1
         return self.lastNumber
@@ -90,7 +90,9 @@ struct DeviceConnections {
         return released
     }
 
-    /// Decides what happens to a delivery: stores `work` if the device is stalled, and counts it if a cut is planned.
+    /// Decides what happens to `work`, the delivery of a frame or event to a connection.
+    ///
+    /// Stores `work` if the device is stalled, and counts the delivery if a cut is planned.
     mutating func decideDelivery(to number: Int, _ work: @escaping Work) -> Delivery {
         guard let device = self.connections[number]?.device else { return .lost }
         guard !self.stalled.contains(device) else {

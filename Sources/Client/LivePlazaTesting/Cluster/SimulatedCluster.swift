@@ -41,8 +41,7 @@ public final class SimulatedCluster: Sendable {
     /// The state of the gateway and the services.
     private let state: Locked<SimulatedClusterState>
     let seed: UInt64
-    /// The functions that receive the frames for `ScriptedUser`s, whose calls the test makes, by the numbers of their
-    /// connections.
+    /// For each `ScriptedUser`, by the number of its connection: the function that receives its frames.
     private let scriptedReceivers = Locked<[Int: @Sendable ([UInt8]) -> Void]>([:])
     private let clientCount = Locked<UInt64>(0)
     /// The time by which the clock still has to advance: less than a millisecond, because the clock counts only whole
@@ -59,7 +58,7 @@ public final class SimulatedCluster: Sendable {
     ///   - startingAt: The time at which the cluster's clock begins, in milliseconds since 1970.
     ///   - latency: How long each frame takes, in each direction.
     ///   - feedBudget: The maximum number of items a second in a live's feed; the server rejects or drops further items
-    ///     (R12.1).
+    ///     (docs/RULES.md, R12.1).
     ///   - historyCount: How many earlier messages a new viewer gets, 0 to 50.
     ///   - queue: A serial queue, on which completions and publishers are called; nil for a new one. Use the main queue
     ///     for previews, or if the app under test expects it.
@@ -126,13 +125,12 @@ public final class SimulatedCluster: Sendable {
 
     /// A token of the app's backend, whose calls need no join and no permission.
     func serverToken() -> String {
-        // Over eleven days.
+        // The token is valid for over eleven days, so that no test outlasts it.
         let expiry = self.expiry(after: .seconds(1_000_000))
         return SimulatedToken(app: "\(self.sdkAppID)", sub: "backend", exp: expiry, role: "server").text
     }
 
-    /// When a token expires that is valid for the time `validFor` from the cluster's present time, in seconds since
-    /// 1970.
+    /// When a token expires, in seconds since 1970: `validFor` after the cluster's present time.
     private func expiry(after validFor: Duration) -> Double {
         Double((self.clock.wall + Milliseconds(validFor)).milliseconds) / 1000
     }
@@ -148,7 +146,7 @@ public final class SimulatedCluster: Sendable {
     /// Advances the clock, and handles everything that is due by then, in the order of its times.
     public func advance(by duration: Duration) {
         self.queue.sync {
-            let end = self.clock.now + self.takeWholeMilliseconds(after: duration)
+            let end = self.clock.now + self.takeWholeMilliseconds(adding: duration)
             self.queue.drain()
             while true {
                 // The next time at which a timer of a client or a tick of the services is due.
@@ -167,7 +165,7 @@ public final class SimulatedCluster: Sendable {
     ///
     /// The rest is kept for the next call. Without the rest, the clock would stand still if it were advanced by less
     /// than a millisecond at a time, as by a slow `runInRealTime`.
-    private func takeWholeMilliseconds(after duration: Duration) -> Milliseconds {
+    private func takeWholeMilliseconds(adding duration: Duration) -> Milliseconds {
         self.pendingTime.withLock { pendingTime in
             pendingTime += max(.zero, duration)
             let whole = Milliseconds(pendingTime)
@@ -234,7 +232,7 @@ public final class SimulatedCluster: Sendable {
 
     /// If true, holds back the frames of a device in both directions, but does not end its connections.
     ///
-    /// If false, delivers the frames that were held back, in order, if their connection still exists.
+    /// If false, delivers the frames that were held back, in order, unless their connection has ended.
     public func setStalled(_ isStalled: Bool, _ name: String) {
         self.queue.sync { self.network.setStalled(isStalled, name) }
     }
@@ -252,8 +250,7 @@ public final class SimulatedCluster: Sendable {
 
     // MARK: Shared with the network
 
-    /// Changes the services' state on the cluster's queue, and delivers the frames that the services send because of
-    /// it.
+    /// Changes the state of the gateway and the services on the cluster's queue, and delivers the frames that follow.
     func perform(_ body: (inout SimulatedClusterState) -> Void) {
         self.queue.sync {
             let outputs = self.state.withLock { $0.perform(at: self.clock.now, body) }

@@ -24,7 +24,7 @@ final class SimulatedNetwork: Sendable {
         self.latency = latency
     }
 
-    /// Sets the cluster to which the network delivers what clients send.
+    /// Sets the cluster that receives what clients send.
     func attach(_ cluster: SimulatedCluster) { self.state.withLock { $0.cluster = cluster } }
 
     // MARK: Called by clients, on any thread

@@ -18,7 +18,7 @@ struct FeedLog: Sendable {
 
     /// Adds an item.
     ///
-    /// - Returns: False if the item is not newer than the last one.
+    /// - Returns: False if the item was not added, because it is not newer than the last one.
     mutating func append(_ item: FeedItem) -> Bool {
         if item.position.epoch > self.epoch {
             self.epoch = item.position.epoch
@@ -26,14 +26,14 @@ struct FeedLog: Sendable {
         }
         guard item.position.epoch == self.epoch, item.position.number > self.lastNumber else { return false }
         self.items.append(item)
-        let excess = Self.minRetainedItems / 4
-        if self.items.count > Self.minRetainedItems + excess { self.items.removeFirst(excess) }
+        let maxExcess = Self.minRetainedItems / 4
+        if self.items.count > Self.minRetainedItems + maxExcess { self.items.removeFirst(maxExcess) }
         return true
     }
 
     /// The items after the item `number`; nil if some of them were removed.
     func items(after number: Int64) -> ArraySlice<FeedItem>? {
-        // Numbers have no gaps, so all items after `number` are here if the log begins at most one item later.
+        // Numbers have no gaps, so no item is missing if the log begins with the item `number + 1` or an earlier one.
         let firstNumber = self.items.first?.position.number ?? 1
         guard number >= firstNumber - 1 else { return nil }
         return self.items.drop { $0.position.number <= number }

@@ -85,7 +85,7 @@ extension SimulatedGateway {
 
     /// Forwards a call to its machine, unless a call with this id is open already, whose reply then answers both.
     ///
-    /// `purpose`: the change that the successful call makes to the connection.
+    /// `purpose`: what the call changes at the connection if it succeeds.
     /// `live`: the live that the client must be in; nil if it need not be in any.
     ///
     /// - Throws: The reason of a rejection, such as that the client is not in `live`.
@@ -113,7 +113,7 @@ extension SimulatedGateway {
         self.connections[number]?.core.registerCall(id, purpose, SentEffect(effect: effect), at: self.now, since: start)
     }
 
-    /// The result of a call that only reads; `handleCall` passes no other calls.
+    /// The result of a call that only reads; the caller, `handleCall`, passes no other calls.
     private func answerFromMemory(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         let model = self.model
         switch call {
@@ -129,13 +129,13 @@ extension SimulatedGateway {
         case .metadata(let live, let keys):
             return .metadata(values: try self.requireLive(model.metadata(LiveKey(app, live), keys: keys)))
         case .candidates(let live, let cursor, let caller):
-            let host = try self.requireLive(model.running(LiveKey(app, live)))
-            guard caller.role == .server || caller.userID == host.info.liveOwner.userID else {
+            let ownLive = try self.requireLive(model.running(LiveKey(app, live)))
+            guard caller.role == .server || caller.userID == ownLive.info.liveOwner.userID else {
                 throw ReplyError(.needsOwner, "only the owner of the live may do this")
             }
             let (items, nextCursor) = try self.ranking.page(
                 app: app, cursor: cursor, count: Limits.candidatesPage, at: self.now
-            ) { model.candidate($0, for: host) }
+            ) { model.candidate($0, for: ownLive) }
             return .lives(items: items, cursor: nextCursor)
         case .gifts(let language): return .gifts(categories: model.apps[app].gifts.map { $0.localized(to: language) })
         case .app: return .app(settings: model.apps[app], revision: model.apps.revision(of: app))
@@ -144,7 +144,9 @@ extension SimulatedGateway {
         }
     }
 
-    /// Unwraps a value of a live, which is nil if the live does not exist; throws `noSuchRoom` in that case.
+    /// Unwraps what the model knows of a live.
+    ///
+    /// - Throws: `noSuchRoom` if the value is nil, because the live does not exist.
     private func requireLive<Value>(_ value: Value?) throws(ReplyError) -> Value {
         guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
         return value
@@ -171,7 +173,7 @@ extension SimulatedGateway {
         }
     }
 
-    /// Joins the live that a call has created, as part of that call (R3.66).
+    /// Joins the live that a call has created, as part of that call (docs/RULES.md, R3.66).
     private mutating func joinCreated(
         _ live: LiveID, _ created: CallResult, _ ended: SessionCore<SentEffect>.EndedCall,
         _ connection: SimulatedConnection, isLateRetry: Bool

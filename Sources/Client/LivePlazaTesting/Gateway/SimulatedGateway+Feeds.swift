@@ -20,7 +20,8 @@ extension SimulatedGateway {
         for connection in self.viewers(of: item.key) {
             guard let viewer = self.connections[connection], viewer.caughtUpTo < item.position.number else { continue }
             self.send(text, to: connection)
-            self.recordSent(upTo: item.position.number, isEnd: item.content.isEnd, in: item.key, to: connection)
+            self.recordSent(
+                upTo: item.position.number, includesLiveEnd: item.content.isEnd, in: item.key, to: connection)
         }
     }
 
@@ -34,17 +35,22 @@ extension SimulatedGateway {
         return Wire.encode(ServerFrame.feed(live: key.live, epoch: epoch, items: entries, token: token.text))
     }
 
-    /// Records that a client has the items up to `lastNumber`; after the live's end, the client is no longer a viewer.
-    private mutating func recordSent(upTo lastNumber: Int64, isEnd: Bool, in key: LiveKey, to connection: Int) {
+    /// Records that a client has the items up to `lastNumber`.
+    ///
+    /// `includesLiveEnd`: whether `liveEnded` is among these items; then the client is no longer a viewer.
+    private mutating func recordSent(
+        upTo lastNumber: Int64, includesLiveEnd: Bool, in key: LiveKey, to connection: Int
+    ) {
         self.connections[connection]?.caughtUpTo = lastNumber
-        if isEnd { self.liveEnded(connection, key) }
+        if includesLiveEnd { self.liveEnded(connection, key) }
     }
 
     /// Sends missed items to one client.
     private mutating func send(_ items: some Collection<FeedItem>, in key: LiveKey, to connection: Int) {
         guard let lastNumber = items.map(\.position.number).max() else { return }
         self.send(Self.frame(items, in: key), to: connection)
-        self.recordSent(upTo: lastNumber, isEnd: items.contains { $0.content.isEnd }, in: key, to: connection)
+        self.recordSent(
+            upTo: lastNumber, includesLiveEnd: items.contains { $0.content.isEnd }, in: key, to: connection)
     }
 
     /// Removes a client from the viewers of a live that has ended.
@@ -54,7 +60,7 @@ extension SimulatedGateway {
 
     /// Replies to a successful join: makes the client a viewer, and sends it the history and the count of the live.
     mutating func completeJoin(_ key: LiveKey, epoch: Int64, _ outcome: Outcome, call: Int64, _ connection: Int) {
-        // A viewer who joins again gets the feed already.
+        // A client that is a viewer already gets the feed already, so it needs only the reply.
         let isViewer = self.connections[connection]?.live == key
         if isViewer { return self.reply(call, outcome, to: connection) }
         let lastNumber = self.feeds[key]?.lastNumber(inEpoch: epoch) ?? 0
@@ -76,7 +82,7 @@ extension SimulatedGateway {
 
     /// Replies to a successful resume: makes the client a viewer again, and sends it exactly the items that it missed.
     ///
-    /// If the items cannot be replayed, the reply says so, and the client loads a snapshot (I7).
+    /// If the items cannot be replayed, the reply says so, and the client loads a snapshot (docs/RULES.md, I7).
     mutating func completeResume(_ point: ResumePoint, ticket: Ticket, epoch: Int64, call: Int64, _ connection: Int) {
         guard let key = self.connections[connection]?.key(point.live) else { return }
         let log = self.feeds[key] ?? FeedLog()

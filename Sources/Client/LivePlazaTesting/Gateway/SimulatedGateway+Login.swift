@@ -8,6 +8,7 @@ internal import PlazaWire
 ///
 /// A parameter `number` is the number of a connection.
 extension SimulatedGateway {
+    /// Handles the call `login` of a connection.
     mutating func logIn(_ frame: CallFrame, _ number: Int) {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
@@ -61,12 +62,13 @@ extension SimulatedGateway {
             userID: UserID(token.sub), userName: token.name ?? params.name ?? "", avatarURL: params.avatarURL ?? "")
         // The session's name in the cluster is bound to the user; a simulated cluster makes this name without a key.
         connection.session = SessionNamer.unkeyed.name(of: connection.clientSession, for: connection.userKey)
-        let allowsOneDevice = connection.role == .user && self.policies[connection.app].devices == .one
-        if allowsOneDevice { try self.checkSignIn(of: connection, lastNoticeID: params.lastNoticeID) }
-        // A random number identifies the connection among those of the user's other devices.
-        connection.signIn = DeviceSignIn(connection: self.random.next(), endsOtherSessions: allowsOneDevice)
-        // A session that has just got its name needs no notice: no other client knows the name.
-        if allowsOneDevice || params.session != nil { self.announceSignIn(of: &connection) }
+        let allowsOnlyOneDevice = connection.role == .user && self.policies[connection.app].devices == .one
+        if allowsOnlyOneDevice { try self.checkSignIn(of: connection, lastNoticeID: params.lastNoticeID) }
+        // A random number distinguishes this connection from those of the user's other devices.
+        connection.signIn = DeviceSignIn(connection: self.random.next(), endsOtherSessions: allowsOnlyOneDevice)
+        // The sign-in ends the user's other sessions if the app allows only one device, and older connections of the
+        // same session. A login without a session has got a new one, so there are no older connections.
+        if allowsOnlyOneDevice || params.session != nil { self.announceSignIn(of: &connection) }
         connection.core.loggedIn(until: self.expiry(of: token))
         if let earlier = self.connectionOfSession[connection.session], earlier != number {
             self.disconnect(earlier, .replaced)
@@ -86,7 +88,7 @@ extension SimulatedGateway {
         return session
     }
 
-    /// Rejects a login whose session was ended, while the client was not connected, by a login on another device.
+    /// Rejects a login if a login on another device has ended its session while the client was not connected.
     private func checkSignIn(of connection: SimulatedConnection, lastNoticeID: NoticeID?) throws(ReplyError) {
         guard let lastNoticeID else { return }
         let missed = self.notices.entries(of: connection.userKey, after: lastNoticeID).map(\.notice)
@@ -95,7 +97,7 @@ extension SimulatedGateway {
         }
     }
 
-    /// Tells the user's other devices about a login.
+    /// Tells the user's other connections about a login, by a notice.
     private mutating func announceSignIn(of connection: inout SimulatedConnection) {
         let content = connection.signIn.makeNotice(for: connection.session, at: self.now)
         self.write(.notice(Notice(to: connection.userKey, live: LiveID(""), at: self.wallTime, content: content)))
@@ -105,7 +107,7 @@ extension SimulatedGateway {
     private mutating func completeLogin(_ frame: CallFrame, _ number: Int, _ params: LoginParams) {
         guard let connection = self.connections[number] else { return }
         let missed = params.lastNoticeID.map { self.notices.entries(of: connection.userKey, after: $0) }
-        // The simulated notices have only the partition 0.
+        // In a simulated cluster, all notices are in partition 0.
         let lastID = self.notices.lastID(ofPartition: 0)
         if let point = params.resume {
             self.resume(frame.id, number, point)

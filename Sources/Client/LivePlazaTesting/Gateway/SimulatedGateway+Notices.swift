@@ -34,12 +34,14 @@ extension SimulatedGateway {
         if let code { self.disconnect(connection.number, code) }
     }
 
-    /// Sends a notice to one client; a kick also removes the client from the live (I6: a kick is final).
+    /// Sends a notice to one client; a kick also removes the client from the live, because a kick is final
+    /// (docs/RULES.md, I6).
     mutating func deliver(_ entry: NoticeRing.Entry, to number: Int) {
         if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
             let isRemoved =
                 self.connections[number]?.core.kicked(from: entry.notice.live, lowestValidTicket: floor) ?? false
-            // If the join of this client led to the kick of the user's other device, this client gets no notice.
+            // Such a kick removes the other devices of a user who joins on a new one. The new device stays in the live,
+            // so it gets no notice.
             if reason == .byLoggedOnOtherDevice, !isRemoved, self.connections[number]?.core.membership != .outside {
                 return
             }

@@ -33,7 +33,7 @@ extension SimulatedGateway {
         self.write(.audience(AudienceInput(connection.key(live), .heartbeats(beats: [heartbeat]))))
     }
 
-    /// Ends the membership of a connection whose client cannot resume.
+    /// Tells presence that the member of a connection is gone, because the client cannot resume.
     mutating func endMembership(of connection: SimulatedConnection) {
         guard let live = connection.core.live, let ticket = connection.core.ticket else { return }
         let command = AudienceCommand.signOff(

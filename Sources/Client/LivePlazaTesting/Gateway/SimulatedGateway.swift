@@ -4,7 +4,7 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// A gateway in memory: it decides as the real gateway does, but has no network, threads and buffers.
+/// A gateway in memory: it decides as the real gateway does, but has no network, threads or buffers.
 ///
 /// Its inputs are the frames of clients and the records of the services. Its outputs are frames for clients and records
 /// for the services.
@@ -19,7 +19,7 @@ struct SimulatedGateway: Sendable {
     /// The numbers of the connections by their sessions.
     var connectionOfSession: [SessionID: Int] = [:]
     var model = ReadModel()
-    /// The order of the lives in lists.
+    /// Sorts the lives for lists.
     var ranking: Ranking
     /// The last notices, for clients that connect again.
     var notices = NoticeRing()
@@ -173,13 +173,13 @@ struct SimulatedGateway: Sendable {
         case .feed(let item): self.feedItemReceived(item)
         case .notice(let notice): self.noticeReceived(notice)
         case .reply(let reply):
-            // A reply does not change the model, so no other reply is released.
+            // A reply does not change the model, so no other reply becomes due.
             if !self.prematureReplies.bufferIfPremature(reply, in: self.model, at: self.now) { self.handleReply(reply) }
             return
         // A gateway does not read the services' inputs. A simulated cluster has no webhooks.
         case .webhook, .directory, .audience, .barrage, .seat, .connection: return
         }
-        // The record may have brought the model to the revision for which replies wait.
+        // Replies may wait for the revision that this record has brought to the model.
         for reply in self.prematureReplies.takeDue(in: self.model, at: self.now) { self.handleReply(reply) }
     }
 

@@ -37,7 +37,7 @@ struct SimulatedToken: Hashable, Sendable, Codable {
         self.name = name
     }
 
-    /// Reads a token; nil if `text` is none.
+    /// Reads a token; nil if `text` is not a token of a simulated cluster.
     init?(text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "simulated" else { return nil }

@@ -63,7 +63,7 @@ private struct RecordingConnection: TransportConnection {
         self.connection.send(text)
     }
 
-    /// Closes the connection; records nothing, because the transport then reports `closed`, and that is recorded.
+    /// Closes the connection; the event `closed`, which the transport then reports, is recorded instead of this call.
     func close(code: Int) { self.connection.close(code: code) }
 }
 

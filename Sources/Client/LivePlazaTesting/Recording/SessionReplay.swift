@@ -114,10 +114,11 @@ public final class SessionReplay: Sendable {
         self.queue.drain()
     }
 
-    /// Replaces the id in a recorded reply by the id with which the replayed client made the same call; returns other
-    /// frames unchanged.
+    /// Turns a recorded frame into the one that the replayed client gets.
     ///
-    /// - Returns: The frame; nil for a reply to a call that the replayed client does not repeat.
+    /// A reply gets the id with which the replayed client has made the same call. Other frames are returned unchanged.
+    ///
+    /// - Returns: The frame; nil for a reply to a call that the replayed client has not repeated.
     private func translated(_ text: String) -> [UInt8]? {
         let bytes = Array(text.utf8)
         guard let frame = try? Wire.decode(JSONValue.self, from: bytes),
@@ -142,7 +143,7 @@ public final class SessionReplay: Sendable {
     private func wait(until isDone: (ReplayNetwork) -> Bool) {
         let end = self.clock.now + Self.maxWait
         self.queue.drain()
-        while !isDone(self.network), let timer = self.clock.nextTimerTime, timer <= end { self.runTimers(at: timer) }
+        while !isDone(self.network), let next = self.clock.nextTimerTime, next <= end { self.runTimers(at: next) }
     }
 
     private func runTimers(at time: MonotonicTime) {

@@ -3,7 +3,7 @@ internal import MachineKit
 
 /// The two times of the leases: the time of day, and the lease time, which decides when a lease ends.
 ///
-/// The lease time stops while no input is received, so that a standstill ends no lease.
+/// The lease time stops while no input is received, so that no lease ends during a standstill.
 struct LeaseClock: Sendable {
     /// How long a lease lasts after the last heartbeat.
     let leaseDuration: Milliseconds
@@ -23,7 +23,7 @@ struct LeaseClock: Sendable {
         self.now = max(self.now, moment.now)
     }
 
-    /// The end of a session's lease, as a `leaseTime`; the session's last heartbeat was `silence` ago.
+    /// The `leaseTime` at which a session's lease ends if the session's last heartbeat was `silence` ago.
     func leaseEnd(silentFor silence: Milliseconds = Milliseconds(0)) -> Timestamp {
         self.leaseTime - silence + self.leaseDuration
     }

@@ -18,7 +18,9 @@ struct Leases: Sendable {
     /// Removes all leases.
     mutating func removeAll() { self.lives = [:] }
 
-    /// Executes the request of an input at `moment`; `request` is nil if the input needs no lease.
+    /// Executes the lease request that belongs to an input; nil if the input needs no lease.
+    ///
+    /// `moment`: the time and offset of the input.
     mutating func execute(_ request: LeaseRequest?, at moment: Moment) -> LeaseResult {
         self.clock.advance(to: moment)
         let clock = self.clock
@@ -29,7 +31,7 @@ struct Leases: Sendable {
                 memberSession: memberSession, owner: owner, limit: limit, earlierTicket: earlierTicket,
                 removesOtherSessions: removesOtherSessions)
             return .changed(self.lives[live, default: LiveLeases()].join(join, at: clock))
-        case .leave(let live, _, let user, let session, let ticket):
+        case .leave(let live, owner: _, let user, let session, let ticket):
             return .changed(self.lives[live, default: LiveLeases()].leave(user, session, ticket, at: clock))
         case .heartbeats(let live, let owner, let heartbeats):
             return .changed(
@@ -37,7 +39,7 @@ struct Leases: Sendable {
         case .assert(let live, let owner, let members):
             return .changed(self.lives[live, default: LiveLeases()].assert(members, owner: owner, at: clock))
         case .kick(let live, let user, let includesAbsent):
-            // A ticket is the inbox offset of a join, so the offset of the kick is above all tickets so far.
+            // A ticket is the inbox offset of a join, so the offset of the kick is higher than all tickets so far.
             return .changed(
                 self.lives[live, default: LiveLeases()].kick(
                     user, upTo: Ticket(moment.offset), includesAbsent: includesAbsent, at: clock))

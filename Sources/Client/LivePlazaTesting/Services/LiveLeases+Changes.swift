@@ -28,8 +28,7 @@ extension LiveLeases {
         if user != join.owner, self.members[user] == nil, self.count >= join.limit { return [.full] }
         let previousProfile = self.members[user]?.user
         let isFirst = self.add(join.memberSession, owner: join.owner, end: clock.leaseEnd(), at: clock.now)
-        // The right side removes the other sessions; the result says whether there were any.
-        let replacesOthers = join.removesOtherSessions && self.removeOtherSessions(than: join.memberSession, at: clock)
+        let replacesOthers = join.removesOtherSessions ? self.removeOtherSessions(join.memberSession, at: clock) : false
         let isRenamed = !isFirst && self.members[user]?.user != previousProfile
         return [.joined(isFirst: isFirst, count: self.count, replacesOthers: replacesOthers, isRenamed: isRenamed)]
     }
@@ -43,24 +42,24 @@ extension LiveLeases {
         return self.isRevoked(user, memberSession.session, ticket, at: now)
     }
 
-    /// Removes the user's other sessions, and revokes their tickets.
+    /// Removes all sessions of a user except the one that joins, `memberSession`, and revokes their tickets.
     ///
     /// - Returns: Whether there was another session.
-    private mutating func removeOtherSessions(than memberSession: MemberSession, at clock: LeaseClock) -> Bool {
+    private mutating func removeOtherSessions(_ memberSession: MemberSession, at clock: LeaseClock) -> Bool {
         let user = memberSession.user.userID
         let otherSessions = self.members[user]?.sessions.filter { $0.id != memberSession.session } ?? []
-        for session in otherSessions { self.revoke(user, session.id, upTo: memberSession.ticket, at: clock) }
+        for session in otherSessions { self.revoke(user, session: session.id, upTo: memberSession.ticket, at: clock) }
         self.members[user]?.sessions.removeAll { $0.id != memberSession.session }
         return !otherSessions.isEmpty
     }
 
-    /// Removes a session; its ticket is revoked even if the session has no lease any more.
+    /// Removes a session, and revokes its tickets up to `ticket`, even if the session has no lease any more.
     ///
-    /// A session that has joined again meanwhile has a later ticket and stays.
+    /// A session that has joined again meanwhile has a later ticket, and stays.
     mutating func leave(
         _ user: UserID, _ session: SessionID, _ ticket: Ticket, at clock: LeaseClock
     ) -> [LeaseChange] {
-        self.revoke(user, session, upTo: ticket, at: clock)
+        self.revoke(user, session: session, upTo: ticket, at: clock)
         guard let member = self.members[user],
             let index = member.sessions.firstIndex(where: { $0.id == session && $0.ticket <= ticket })
         else { return [] }
@@ -70,13 +69,14 @@ extension LiveLeases {
         return [.left(user: member.user, isLast: isLast, count: self.count)]
     }
 
-    /// Removes a user, and revokes all tickets of the user up to `ticket`; if the user is absent, tickets are revoked
-    /// only if `includesAbsent`.
+    /// Removes a user, and revokes all tickets of the user up to `ticket`.
+    ///
+    /// `includesAbsent`: whether the tickets are also revoked if the user is not in the live.
     mutating func kick(
         _ user: UserID, upTo ticket: Ticket, includesAbsent: Bool, at clock: LeaseClock
     ) -> [LeaseChange] {
         let member = self.members.removeValue(forKey: user)
-        if member != nil || includesAbsent { self.revoke(user, nil, upTo: ticket, at: clock) }
+        if member != nil || includesAbsent { self.revoke(user, session: nil, upTo: ticket, at: clock) }
         guard let member else { return [] }
         return [.kicked(user: member.user, count: self.count)]
     }
@@ -89,12 +89,14 @@ extension LiveLeases {
         return self.setProfile(user) ? [.renamed] : []
     }
 
-    /// Extends the lease of a session; a user whose leases have expired gets a new one.
+    /// Extends the lease of a session; adds the session if its lease has expired.
+    ///
+    /// - Returns: A change only if the user was not in the live and has returned.
     mutating func renew(_ heartbeat: Heartbeat, owner: UserID, at clock: LeaseClock) -> [LeaseChange] {
         let silence = Milliseconds(max(0, heartbeat.silentFor))
         let end = clock.leaseEnd(silentFor: silence)
         if self.extend(heartbeat.session, of: heartbeat.user, to: end) { return [] }
-        // A heartbeat that is older than a lease lasts starts no new lease.
+        // If the client has been silent for the duration of a lease, the new lease would have ended already.
         guard silence < clock.leaseDuration,
             !self.isRevoked(heartbeat.user, heartbeat.session, heartbeat.ticket, at: clock.now)
         else { return [] }
@@ -120,15 +122,15 @@ extension LiveLeases {
             if let existing = self.members[user]?.sessions.first(where: { $0.id == memberSession.session }) {
                 memberSession.ticket = max(memberSession.ticket, existing.ticket)
             }
-            _ = self.add(memberSession, owner: owner, end: clock.leaseEnd(silentFor: silence), at: clock.now)
+            self.add(memberSession, owner: owner, end: clock.leaseEnd(silentFor: silence), at: clock.now)
         }
         return self.count == previousCount ? [] : [.asserted(count: self.count)]
     }
 
-    /// Removes leases that have ended, in the order of the users' ids, until at least `remaining` are removed or none
-    /// is left.
+    /// Removes leases that have ended, in the order of the users' ids, until `remaining` or a few more are removed.
     ///
-    /// `remaining` is lowered by the number of removed leases.
+    /// `remaining` is lowered by the number of removed leases. It may become negative, because all ended leases of one
+    /// user are removed together.
     mutating func expire(in key: LiveKey, remaining: inout Int, at clock: LeaseClock) -> [LeaseChange] {
         self.dropOutdated(at: clock.now)
         var changes: [LeaseChange] = []

@@ -46,8 +46,8 @@ struct LiveLeases: Sendable {
     private static let maxSessions = 20
     /// How long the profile of a user whose lease has expired is stored.
     private static let profileLifetime = Milliseconds.seconds(600)
-    /// A revocation is dropped this long after the duration of a lease.
-    private static let revokedMargin = Milliseconds.seconds(30)
+    /// A revocation is stored for the duration of a lease and this margin.
+    private static let revocationMargin = Milliseconds.seconds(30)
 
     var members: [UserID: Member] = [:]
     private var revocations: [RevokedKey: Revocation] = [:]
@@ -64,7 +64,9 @@ struct LiveLeases: Sendable {
     /// `end`: when the lease ends, in `LeaseClock.leaseTime`.
     /// `now`: the time of day at which a new member joins.
     /// - Returns: Whether the user had no session before.
-    mutating func add(_ memberSession: MemberSession, owner: UserID, end: Timestamp, at now: Timestamp) -> Bool {
+    @discardableResult mutating func add(
+        _ memberSession: MemberSession, owner: UserID, end: Timestamp, at now: Timestamp
+    ) -> Bool {
         let user = memberSession.user.userID
         let session = Session(id: memberSession.session, ticket: memberSession.ticket, end: end)
         guard var member = self.members[user] else {
@@ -103,9 +105,9 @@ struct LiveLeases: Sendable {
     // MARK: Revocations
 
     /// Makes all tickets up to `ticket` void; a nil session stands for all sessions of the user.
-    mutating func revoke(_ user: UserID, _ session: SessionID?, upTo ticket: Ticket, at clock: LeaseClock) {
+    mutating func revoke(_ user: UserID, session: SessionID?, upTo ticket: Ticket, at clock: LeaseClock) {
         self.revocations[RevokedKey(user: user, session: session)] = Revocation(
-            ticket: ticket, droppedAt: clock.now + clock.leaseDuration + Self.revokedMargin)
+            ticket: ticket, droppedAt: clock.now + clock.leaseDuration + Self.revocationMargin)
     }
 
     /// Whether a ticket of a session is void.

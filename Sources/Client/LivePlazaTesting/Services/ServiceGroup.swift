@@ -33,7 +33,7 @@ struct ServiceGroup: Sendable {
 
     /// Appends an input to the inbox of its machine; a record of app settings updates the machines.
     ///
-    /// - Returns: False if the effect is not an input of a machine; the gateway must then get it.
+    /// - Returns: False if the effect is for the gateway, because it is not an input of a machine.
     mutating func append(_ effect: Effect) -> Bool {
         switch effect {
         case .directory(let input, _): self.directory.append(input)
@@ -76,8 +76,9 @@ struct ServiceGroup: Sendable {
         if let due = self.barrage.nextTick, due <= now { self.barrage.tick(at: now, into: &effects) }
         if let due = self.seats.nextTick, due <= now { self.seats.tick(at: now, into: &effects) }
         if let due = self.connections.nextTick, due <= now { self.connections.tick(at: now, into: &effects) }
-        // `append` puts inputs into their inboxes; the other effects are for the gateway.
-        return effects.filter { !self.append($0) } + self.run(at: now)
+        // `append` puts inputs into their inboxes; the other effects are for gateways.
+        let published = effects.filter { !self.append($0) }
+        return published + self.run(at: now)
     }
 
     /// When `tick` must be called next; nil if no service needs a tick.

@@ -14,7 +14,7 @@ struct SimulatedPresence: Sendable {
     private var leases: Leases
     /// The number of presence epochs so far.
     private var epochCount = 0
-    /// Whether the leases were lost, so that the next input begins a new presence epoch; also true at first.
+    /// Whether the next input begins a new presence epoch (docs/GLOSSARY.md): at first, and after the leases were lost.
     private var needsEpoch = true
 
     /// - Parameters:

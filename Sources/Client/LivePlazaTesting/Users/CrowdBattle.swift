@@ -9,8 +9,7 @@ struct CrowdBattle: Sendable {
     private let liveID: String
     private let backend: ScriptedUser
 
-    /// If the crowd's live does not exist, creates the live, and begins a battle of 300 s if
-    /// `crowd.hasBattle`.
+    /// Creates the crowd's live if it does not exist, and then begins a battle of five minutes if `crowd.hasBattle`.
     ///
     /// - Returns: The battle; nil if the live existed before, or the crowd has no battle.
     static func prepare(
@@ -29,7 +28,6 @@ struct CrowdBattle: Sendable {
             try rival.createLive(rivalID, name: rivalID)
             try host.requestCoHost([rivalID], from: liveID)
             try rival.answerCoHost(of: liveID, accept: true, in: rivalID)
-            // The battle takes five minutes.
             let battleID = try host.startBattle(with: [rivalID], seconds: 300, in: liveID)
             return CrowdBattle(id: battleID, liveID: liveID, backend: backend)
         }

@@ -157,7 +157,7 @@ public final class RunningCrowd: Sendable {
     /// Makes a random user leave the live, or enter it if the user is not in it.
     private func toggleUser() {
         let number = self.state.withLock { $0.random.pick(Array(self.users.indices)) }
-        // It is not known which call, a join or a leave, would toggle an undecided user.
+        // An undecided user may be in the live or not, so it is not known whether to leave or to join.
         if self.state.withLock({ $0.undecidedUsers.contains(number) }) { return }
         guard self.state.withLock({ $0.presentUsers.remove(number) }) != nil else { return self.enter(number) }
         do throws(ErrorInfo) {
@@ -167,7 +167,7 @@ public final class RunningCrowd: Sendable {
         }
     }
 
-    /// Makes the user with this index join the live; a rejection is counted.
+    /// Makes the user with this index enter the live; a failed join is counted.
     private func enter(_ number: Int) {
         do throws(ErrorInfo) {
             try self.users[number].joinLive(self.liveID)
@@ -186,9 +186,9 @@ public final class RunningCrowd: Sendable {
     }
 }
 
-/// How many actions of one kind are due, at a rate.
+/// Counts how many actions of one kind are due at a given rate.
 private struct DueActions {
-    /// A rate above this one is cut to it.
+    /// A higher rate is limited to this one.
     private static let maxPerSecond = 1000.0
     /// The part of an action that is due but not done yet, because a step is often too short for a whole action.
     private var fraction = 0.0

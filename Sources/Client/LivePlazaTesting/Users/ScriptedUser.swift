@@ -214,8 +214,8 @@ extension SimulatedCluster {
         return try ScriptedUser(userID, token: token, on: self)
     }
 
-    /// Creates a user that acts as the app's backend: it can set gifts, filtered words and scores of
-    /// battles, and need not join a live.
+    /// Creates a user that acts as the app's backend: it can set gifts, filtered words and scores of battles, and need
+    /// not join a live.
     public func backend() throws(ErrorInfo) -> ScriptedUser {
         try ScriptedUser("backend", token: self.serverToken(), on: self)
     }
