@@ -46,14 +46,14 @@ package struct CaseParams {
 
     private static func text(_ value: JSONValue) -> String? { if case .text(let text) = value { text } else { nil } }
 
-    /// The parameter with this label in the form that `read` expects; nil if it is missing.
+    /// The parameter with this label, converted by `convert`; nil if it is missing.
     ///
-    /// A parameter of another form is an issue of the test: with a default in its place, the case would test something
-    /// else than it says.
-    private func read<Value>(_ label: String, _ read: (JSONValue) -> Value?) -> Value? {
+    /// A parameter that cannot be converted is an issue of the test: with a default in its place, the case would test
+    /// something else than it says.
+    private func read<Value>(_ label: String, _ convert: (JSONValue) -> Value?) -> Value? {
         guard let value = self.value.members[label] else { return nil }
-        let result = read(value)
-        if result == nil { Issue.record("\(label) has another form: \(value)") }
+        let result = convert(value)
+        if result == nil { Issue.record("\(label) has the wrong type: \(value)") }
         return result
     }
 

@@ -34,7 +34,7 @@ package enum Reflection {
         return (label ?? "", isTuple ? .object(Self.members(of: mirror)) : Self.json(payload))
     }
 
-    /// The class computes its properties, which a mirror does not show.
+    /// A mirror does not show the properties of this class, because they are computed.
     private static func json(_ value: TUILiveStatisticsData) -> JSONValue {
         [
             "totalViewers": .integer(Int64(value.totalViewers)),
@@ -67,21 +67,23 @@ package enum Reflection {
         _ actual: JSONValue, _ expected: JSONValue, at path: String = ""
     ) -> String? {
         switch (actual, expected) {
-        case (.array(let actual), .array(let expected)):
-            guard actual.count == expected.count else { return "\(path) has \(actual.count) entries: \(actual)" }
-            for (index, (actualEntry, expectedEntry)) in zip(actual, expected).enumerated() {
-                if let difference = Self.difference(actualEntry, expectedEntry, at: "\(path)[\(index)]") {
+        case (.array(let entries), .array(let expectedEntries)):
+            guard entries.count == expectedEntries.count else {
+                return "\(path) has \(entries.count) entries, not \(expectedEntries.count): \(entries)"
+            }
+            for (index, (entry, expectedEntry)) in zip(entries, expectedEntries).enumerated() {
+                if let difference = Self.difference(entry, expectedEntry, at: "\(path)[\(index)]") {
                     return difference
                 }
             }
             return nil
-        case (_, .object(let members)):
-            for (name, expected) in members.sorted(by: { $0.key < $1.key }) {
+        case (_, .object(let expectedMembers)):
+            for (name, expectedMember) in expectedMembers.sorted(by: { $0.key < $1.key }) {
                 let found: JSONValue
                 switch (name, actual) {
                 case ("$contains", .array(let entries)):
-                    if entries.contains(where: { Self.difference($0, expected) == nil }) { continue }
-                    return "\(path) has no entry like \(expected): \(entries)"
+                    if entries.contains(where: { Self.difference($0, expectedMember) == nil }) { continue }
+                    return "\(path) has no entry like \(expectedMember): \(entries)"
                 case ("$length", .array(let entries)): found = .integer(Int64(entries.count))
                 case ("$length", .object(let members)): found = .integer(Int64(members.count))
                 case ("$first", .array(let entries)): found = entries.first ?? .null
@@ -89,7 +91,9 @@ package enum Reflection {
                 case (_, .object(let members)): found = members[name] ?? .null
                 default: return "\(path) is no object: \(actual)"
                 }
-                if let difference = Self.difference(found, expected, at: "\(path).\(name)") { return difference }
+                if let difference = Self.difference(found, expectedMember, at: "\(path).\(name)") {
+                    return difference
+                }
             }
             return nil
         default: return actual == expected ? nil : "\(path) is \(actual), not \(expected)"

@@ -13,29 +13,30 @@ package protocol SessionEnvironment: AnyObject {
     func id(_ name: String) -> String
     /// A token with which the user `id(name)` can log in.
     func token(_ name: String) -> String
-    /// Makes a client that is never cut off.
+    /// Makes a client for another user, who is never cut off.
     func makeClient(_ name: String) -> LivePlaza
-    /// Logs a user in that has no stores and is never cut off.
+    /// Logs in a user who has no stores and is never cut off.
     func logIn(_ name: String) async throws -> UncutUser
-    /// Logs the app's backend in.
+    /// Logs in the app's backend.
     func logInBackend() async throws -> UncutUser
 
-    /// Lets the connection of the user under test be cut after some further frames.
+    /// Plans a cut of the connection of the user under test, after some further frames.
     func planCut()
     /// Waits until the planned cut has come, and the user under test is connected again.
     func waitUntilReconnected() async
     /// Makes a call of a store and waits until it has ended.
     ///
-    /// - Parameter start: makes the call, and passes its completion on. Called again if the user calls too often.
+    /// - Parameter start: makes the call with the completion that it gets. Called again if the server has rejected the
+    ///   call because the user makes too many.
     /// - Returns: the call's outcome; nil if the call has not ended in time.
     func outcome(of start: (@escaping StoreMethods.Done) -> Void) async -> StoreMethods.Outcome?
-    /// Waits until a condition holds, but not longer than `limit`, or not after it is certain that it will not hold.
+    /// Waits until a condition holds, until `limit` has passed, or until it is certain that the condition will not hold.
     func wait(atMost limit: Duration, until condition: () -> Bool) async
 }
 
 /// A user without stores who is never cut off, and whose calls a session makes itself.
 package struct UncutUser {
-    /// Makes a call of a method with parameters in JSON, and returns the JSON of the result.
+    /// Makes a call with parameters in JSON, and returns the JSON of the result.
     private let makeCall: (_ method: String, _ json: String) async throws -> String
 
     package init(_ makeCall: @escaping (_ method: String, _ json: String) async throws -> String) {

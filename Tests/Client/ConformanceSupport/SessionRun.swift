@@ -22,8 +22,8 @@ package final class SessionRun {
     private var witness: LivePlaza?
     /// The results of calls, by the names that steps give the calls.
     private var results: [String: JSONValue] = [:]
-    /// Whether a cut has been planned by a step around the present one.
-    private var isCutPlanned = false
+    /// Whether the present step is inside a `cut` step, which has planned the only cut of all its steps.
+    private var isInCutStep = false
 
     /// Makes a run of a session.
     ///
@@ -48,7 +48,8 @@ package final class SessionRun {
         guard let (kind, value) = step.members.first, step.members.count == 1 else {
             throw CaseFailure("a step without a kind: \(step)")
         }
-        // The steps in a `cut` step can refer to results of earlier ones, so each is resolved when its turn comes.
+        // A step inside a `cut` step can refer to the result of the step before it, so each of these steps is resolved
+        // only when its turn comes.
         if kind == "cut" { return try await self.runWithOneCut(CaseParams(value: value).values("steps")) }
         do {
             let params = CaseParams(value: try self.resolve(value))
@@ -68,47 +69,49 @@ package final class SessionRun {
         }
     }
 
-    /// Performs steps during which the connection of the user under test is cut once, wherever it then is.
+    /// Performs steps, during one of which the connection of the user under test is cut once.
     private func runWithOneCut(_ steps: [JSONValue]) async throws {
         self.environment.planCut()
-        self.isCutPlanned = true
+        self.isInCutStep = true
         for step in steps { try await self.runStep(step) }
-        self.isCutPlanned = false
+        self.isInCutStep = false
         await self.environment.waitUntilReconnected()
     }
 
-    /// Makes a call of the user under test: once, or until the state is the one of `until`.
+    /// Makes a call of the user under test: once, or repeatedly until a store has the state of `until`.
     private func call(_ params: CaseParams) async throws {
         guard params.has("until") else { return try await self.callOnce(params) }
-        let state = params.object("until")
+        let expectedState = params.object("until")
         for _ in 0..<Self.maxCallCount {
             try await self.callOnce(params)
-            await self.environment.wait(atMost: Self.waitAfterCall) { self.stateDifference(state) == nil }
-            if self.stateDifference(state) == nil { return }
+            await self.environment.wait(atMost: Self.waitAfterCall) { self.stateDifference(expectedState) == nil }
+            if self.stateDifference(expectedState) == nil { return }
         }
-        throw CaseFailure(self.stateDifference(state) ?? "the state has come too late")
+        throw CaseFailure(self.stateDifference(expectedState) ?? "the state has come too late")
     }
 
     /// Makes a call of the user under test, whose connection is cut meanwhile.
     private func callOnce(_ params: CaseParams) async throws {
         let methodParams = CaseParams(value: params.value.members["params"] ?? .null)
         var isKnown = true
-        if !self.isCutPlanned { self.environment.planCut() }
+        if !self.isInCutStep { self.environment.planCut() }
         let outcome = await self.environment.outcome { done in
             isKnown = self.methods.call(
                 params.text("store"), params.text("method"), methodParams, live: self.live, done)
             if !isKnown { done(.success(.null)) }
         }
         guard isKnown else { throw CaseFailure("this runner does not know the store or its method") }
-        if !self.isCutPlanned { await self.environment.waitUntilReconnected() }
+        if !self.isInCutStep { await self.environment.waitUntilReconnected() }
         let result = try Self.result(outcome)
-        if let expected = params.value.members["is"], let difference = Reflection.difference(result, expected) {
-            throw CaseFailure("the result\(difference)")
+        if let expected = params.value.members["is"],
+            let difference = Reflection.difference(result, expected, at: "the result")
+        {
+            throw CaseFailure(difference)
         }
         if params.has("as") { self.results[params.text("as")] = result }
     }
 
-    /// Makes a call of the protocol for a user who is never cut off, and who is logged in first if need be.
+    /// Makes a call of the protocol for a user who is never cut off; logs the user in before the first call.
     private func callOfOtherUser(_ params: CaseParams) async throws {
         let name = params.text("user")
         let user: UncutUser

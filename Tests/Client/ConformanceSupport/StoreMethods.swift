@@ -16,7 +16,7 @@ package struct StoreMethods {
     /// The user that logs in, and its token.
     private let (userID, token): (String, String)
 
-    /// Names the methods of the stores of a client.
+    /// Gives access to the methods of a client's stores.
     ///
     /// - Parameters:
     ///   - plaza: the client.
@@ -29,7 +29,7 @@ package struct StoreMethods {
 
     /// Calls a method of a store; `live` is the live of this store, if it is a store of one live.
     ///
-    /// - Returns: false if there is no store or no method of this name here.
+    /// - Returns: false if this type knows no store or no method of this name.
     package func call(
         _ store: String, _ method: String, _ params: CaseParams, live: String, _ done: @escaping Done
     ) -> Bool {

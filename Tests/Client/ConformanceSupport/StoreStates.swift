@@ -50,7 +50,7 @@ package struct StoreStates: Equatable {
         self.audience = plaza.audienceStore(liveID: live).state.value
         // The server may list the viewers in any order.
         self.audience.audienceList.sort { $0.userID < $1.userID }
-        // A mute that was read stands in the order of the ids, one that was seen at the end.
+        // The list that a client reads is sorted by ids, but the client appends a mute that happens later.
         self.audience.messageBannedUserList.sort { $0.userID < $1.userID }
         self.messages = barrage.messageList.map(\.textContent)
         self.allowsSending = barrage.allowSendMessage

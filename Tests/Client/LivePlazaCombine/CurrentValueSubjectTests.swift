@@ -3,6 +3,9 @@ import LivePlazaCombine
 import Testing
 
 /// A subject that has a current value, which each new subscriber gets.
+///
+/// A `ManualSubscriber` requests demand when the test says, and records values. `_ = cancellable` keeps a subscription
+/// until the end of a test.
 @Suite struct CurrentValueSubjectTests {
     @Test func `a subscriber gets the latest value first`() {
         let subject = CurrentValueSubject<Int, Never>(1)

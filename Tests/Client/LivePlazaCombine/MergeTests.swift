@@ -93,7 +93,7 @@ import Testing
     @Test func `with unlimited demand merge requests all values of each source once`() {
         let (first, second) = (UnrulyPublisher<Int, Never>(), UnrulyPublisher<Int, Never>())
         let subscriber = ManualSubscriber<Int, Never>()
-        // Before the subscriber has requested any value, the merge requests one of each source.
+        // The merge requests one value of each source before the subscriber has requested any.
         first.merge(with: second).subscribe(subscriber)
         subscriber.request(.unlimited)
         subscriber.request(.max(1))

@@ -14,8 +14,8 @@ import Testing
         var values: [Int] = []
         let cancellable = subject.map { $0 + "0" }.compactMap { Int($0) }.filter { $0 > 10 }.removeDuplicates()
             .dropFirst().sink { values.append($0) }
-        // The texts become 20, 20, x0, 10, 30, 30, 20, 20. `x0` is not a number, and 10 is not above 10. Without
-        // duplicates 20, 30, 20 remain, of which the first is dropped.
+        // `map` makes 20, 20, x0, 10, 30, 30, 20, 20. `compactMap` leaves out x0, which is not a number, and `filter`
+        // 10, which is not above 10. Without duplicates 20, 30, 20 remain, and `dropFirst` drops the first of them.
         for text in ["2", "2", "x", "1", "3", "3", "2", "2"] { subject.send(text) }
         #expect(values == [30, 20])
         _ = cancellable
@@ -94,7 +94,7 @@ import Testing
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int] = []
         let cancellable = subject.removeDuplicates { abs($0 - $1) < 3 }.sink { values.append($0) }
-        // The predicate treats values as equal that differ by less than 3: 2 and 3 equal 1, and 5 equals 4.
+        // For the predicate, values that differ by less than 3 are equal: 2 and 3 are dropped after 1, and 5 after 4.
         for value in [1, 2, 3, 4, 5, 1] { subject.send(value) }
         #expect(values == [1, 4, 1])
         _ = cancellable

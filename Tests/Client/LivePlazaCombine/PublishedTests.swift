@@ -3,6 +3,8 @@ import LivePlazaCombine
 import Testing
 
 /// `@Published` properties and observable objects.
+///
+/// `_ = cancellable` keeps a subscription until the end of a test.
 @Suite struct PublishedTests {
     private final class Model: ObservableObject {
         @Published var count = 0

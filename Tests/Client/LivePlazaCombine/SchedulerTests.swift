@@ -101,8 +101,8 @@ import Testing
     @Test func `a run loop delivers values on its own thread, in order`() async {
         let subject = PassthroughSubject<Int, Never>()
         let values = LockedList<String>()
-        // Contains the thread's loop once the thread is ready.
-        let ready = LockedList<RunLoop>()
+        // Contains the thread's loop once the thread is ready to receive values.
+        let readyLoops = LockedList<RunLoop>()
         await withCheckedContinuation { continuation in
             let thread = Thread {
                 let loopThread = Thread.current
@@ -114,8 +114,9 @@ import Testing
                 // A loop without a source or timer would not wait, so it gets a timer that never fires.
                 RunLoop.current.add(
                     Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
-                ready.append(RunLoop.current)
-                // A scheduled action is a timer, which does not end `run`. Therefore `run` has a deadline of 50 ms.
+                readyLoops.append(RunLoop.current)
+                // `run` does not return when it has run a scheduled action. Therefore it has a deadline of 50 ms, after
+                // which the loop checks `isDone`.
                 while !isDone { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05)) }
                 cancellable.cancel()
                 continuation.resume()
@@ -123,7 +124,7 @@ import Testing
             thread.start()
             DispatchQueue.global().async {
                 // The values are sent only after the thread has added its loop.
-                while ready.all.isEmpty { DispatchQueue.global().sync {} }
+                while readyLoops.all.isEmpty { DispatchQueue.global().sync {} }
                 for value in 1...3 { subject.send(value) }
             }
         }

@@ -4,7 +4,7 @@ import Foundation
 import LivePlazaCombine
 import Testing
 
-/// Screens of an app that subscribe to the state and the events of a store, by LivePlazaCombine.
+/// Screens of an app that subscribe to the state and the events of a store with LivePlazaCombine.
 @Suite(.timeLimit(.minutes(1))) struct StoreUseTests {
     // Short copies of LivePlazaKit's store types under their public names; this module does not depend on LivePlazaKit.
     private final class StatePublisher<State>: ObservableObject {
@@ -115,12 +115,12 @@ import Testing
         #expect(screen.endedLiveIDs == ["x"])
     }
 
-    @Test func `three selected values are combined, of which one is not equatable`() {
+    @Test func `three selected values, one of which is not equatable, are combined`() {
         let store = LiveListStore()
         var shown: [String] = []
         let list = StatePublisherSelector<LiveListState, [Live]>(keyPath: \.liveList)
         let current = StatePublisherSelector(keyPath: \LiveListState.currentLive)
-        // A closure that counts the list, as a value that is not equatable.
+        // A value that is not equatable: a closure that counts the list.
         let counter = StatePublisherSelector { (state: LiveListState) -> () -> Int in { state.liveList.count } }
         let cancellable = Publishers.CombineLatest3(
             store.state.subscribe(list).map(\.count), store.state.subscribe(current).compactMap { $0.metaData["t"] },
@@ -150,8 +150,8 @@ import Testing
             store.state.value.liveList.append(Live())
         }
         scheduler.advance(milliseconds: 100)
-        // The first count, 0, is delivered at once. Then a count is sent every 10 ms, and one delivered every 100 ms.
-        // At 100 ms the count 9 is delivered first, and then the count 10 is sent.
+        // The first count, 0, is delivered at once. Then a count is sent every 10 ms, and `throttle` delivers one every
+        // 100 ms. At 100 ms it delivers the count 9, because the count 10 is sent only after that.
         #expect(throttled == [0, 9, 19, 29, 30])
         #expect(debounced == [30])
     }

@@ -6,7 +6,8 @@ import Testing
 
 /// What subscribers get when several threads send values, subscribe and cancel at the same time.
 ///
-/// The thread sanitizer finds races that these tests miss, so run the tests with the sanitizer, too.
+/// The thread sanitizer finds races that these tests miss, so run the tests with the sanitizer, too. `_ = cancellable`
+/// keeps a subscription until the end of a test.
 @Suite struct ThreadTests {
     private static let threadCount = 4
     private static let valuesPerThread = 2_000
@@ -72,8 +73,9 @@ import Testing
             }
         }
         #expect(Set(completed.all).count == completed.all.count, "no subscription is completed twice")
-        // Thread 0 sends the completion itself, so of its own subscriptions exactly the later ones are completed. That
-        // of the same round is not if it is cancelled while another thread delivers to it.
+        // Thread 0 sends the completion itself, so of its subscriptions exactly those of later rounds are completed.
+        // The subscription of the same round is left out: it may be cancelled before its completion is delivered, if
+        // another thread is delivering to it at that time.
         let completedByThread0 = completed.all.filter { $0 < rounds && $0 != roundOfCompletion }
         #expect(completedByThread0 == Array(roundOfCompletion + 1..<rounds))
     }
@@ -92,8 +94,8 @@ import Testing
         #expect(merged.overlapCount == 0)
         #expect(merged.values.count == Self.threadCount * (Self.valuesPerThread + 1))
         #expect(combined.overlapCount == 0)
-        // Each subject has sent one value more, 0, before the threads began. The first combination has the two zeros,
-        // and each of the later values of the two subjects makes another one.
+        // Each subject has sent a 0 before the threads began. The first combination consists of two such zeros, and
+        // each later value of the two subjects makes another combination.
         #expect(combined.values.count == 2 * Self.valuesPerThread + 1)
         #expect(combined.values.last == 2 * (Self.valuesPerThread - 1))
         _ = cancellables
@@ -107,7 +109,8 @@ import Testing
         let valueOfOtherThread = 1
         let valueAfterCancel = 2
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
-            // With a single processor the threads may run one after the other. So the one that ends by itself is first.
+            // With a single processor the threads may run one after the other. So thread 0, which does not wait for the
+            // other thread, has the loop over the subscribers.
             if thread == 1 {
                 while countsAtCancel.all.count < subscribers.count { subject.send(valueOfOtherThread) }
                 return

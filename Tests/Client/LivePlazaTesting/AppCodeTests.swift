@@ -68,7 +68,7 @@ extension AppInSwift6.AppCode: App {}
         viewer.close(asOwner: false)
         cluster.advance(by: .seconds(5))
         for app in [host, viewer] {
-            // Without the errors of failed calls.
+            // The names of the calls, without the errors of failed ones.
             let endedCalls = app.endedCalls.map { call in String(call.prefix { $0 != ":" }) }
             #expect(endedCalls.sorted() == app.madeCalls.sorted())
         }

@@ -82,7 +82,7 @@ struct DeviceStoreTests {
         media.defersOpening = true
         carol.plaza.deviceStore.openLocalCamera(isFront: true, completion: nil)
         cluster.settle()
-        // The camera is still opening when Carol leaves, and has opened after that.
+        // The camera is still opening when Carol leaves, and opens after that.
         try await carol.plaza.liveListStore.leaveLive()
         media.finishOpening()
         cluster.settle()
@@ -121,7 +121,7 @@ struct DeviceStoreTests {
     }
 
     /// Rules: R7.19.
-    @Test func `a microphone that is muted while it opens is muted, and is reported when it is unmuted`() async throws {
+    @Test func `a microphone that was muted while it opened is reported as off until it is unmuted`() async throws {
         let (cluster, host, carol) = try await Self.makeLive()
         try await Self.giveSeat(to: carol, from: host, on: cluster)
         let media = try #require(carol.media)
@@ -168,14 +168,15 @@ struct DeviceStoreTests {
         let (devices, media) = (carol.plaza.deviceStore, try #require(carol.media))
         media.defersOpening = true
         let codes = Mutex<[Int]>([])
-        let noteEnd: @Sendable (Result<Void, ErrorInfo>) -> Void = { result in
+        let recordFailure: @Sendable (Result<Void, ErrorInfo>) -> Void = { result in
             if case .failure(let error) = result { codes.withLock { $0.append(error.code) } }
         }
-        devices.openLocalCamera(isFront: true) { noteEnd($0) }
-        devices.openLocalMicrophone { noteEnd($0) }
+        devices.openLocalCamera(isFront: true) { recordFailure($0) }
+        devices.openLocalMicrophone { recordFailure($0) }
         cluster.advance(by: .seconds(59))
         #expect(codes.withLock { $0 } == [])
         cluster.advance(by: .seconds(2))
+        // The codes of an unknown error of the camera, and of the microphone.
         #expect(codes.withLock { $0 } == [-1100, -1104])
         #expect(devices.state.value.cameraLastError == .unknownError)
         #expect(devices.state.value.microphoneLastError == .unknownError)
@@ -205,7 +206,7 @@ struct DeviceStoreTests {
     }
 
     /// Rules: R7.19.
-    @Test func `a guest's camera is off for all when the media engine does not answer its second opening`() async throws
+    @Test func `a guest's camera is off for all if the media engine does not answer when it opens again`() async throws
     {
         let (cluster, host, carol) = try await Self.makeLive()
         try await Self.giveSeat(to: carol, from: host, on: cluster)
@@ -278,7 +279,7 @@ struct DeviceStoreTests {
     }
 
     /// Rules: R7.19.
-    @Test func `network info and statistics that the media engine reports are shown by the stores`() async throws {
+    @Test func `the stores show the network info and statistics that the media engine reports`() async throws {
         let (cluster, _, carol) = try await Self.makeLive()
         let reports = try #require(carol.media?.reports)
         let network = NetworkInfo(userID: "carol", quality: .poor, upLoss: 3, downLoss: 4, delay: 80)

@@ -10,7 +10,7 @@ final class FakeMedia: MediaEngine {
         var fault = DeviceError.noError
         var defersOpening = false
         var reports: MediaEngineReports?
-        /// The openings that `finishOpening` completes.
+        /// The deferred openings, which `finishOpening` completes.
         var pendingOpenings: [@Sendable () -> Void] = []
     }
 
@@ -19,7 +19,7 @@ final class FakeMedia: MediaEngine {
     /// The devices that capture.
     var openDevices: Set<String> { self.state.withLock { $0.openDevices } }
     var isMuted: Bool { self.state.withLock { $0.isMuted } }
-    /// The object by which this engine reports; nil if it is not the app's engine.
+    /// The object by which this engine reports; nil unless it is the `mediaEngine` of a client.
     var reports: MediaEngineReports? { self.state.withLock { $0.reports } }
     /// The error that opening a device reports; `noError` if devices open.
     var fault: DeviceError {

@@ -49,7 +49,8 @@ struct RecordingTests {
         let viewer = AppUser("viewer", on: cluster, live: "eve", plaza: cluster.client("viewer", over: recorders[1]))
         try await host.login()
         try await host.createLive("eve")
-        // A list of mutes that is read at the time of a mute counts as later than the mute.
+        // The client reads the list of mutes when it enters. Of a mute with the same time, the client would assume that
+        // the list includes it.
         cluster.advance(by: .seconds(1))
         for user in ["guest", "viewer"] {
             try await host.plaza.audienceStore(liveID: "eve").disableSendMessage(userID: user, isDisable: true)

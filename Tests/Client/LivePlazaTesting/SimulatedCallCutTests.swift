@@ -38,7 +38,7 @@ struct CallCutCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A cluster in memory of its own for a session.
+/// A simulated cluster on which one session is played.
 private final class SimulatedSessionEnvironment: SessionEnvironment {
     let plaza: LivePlaza
     let hasSimulatedTime = true
@@ -48,6 +48,7 @@ private final class SimulatedSessionEnvironment: SessionEnvironment {
 
     init(_ testCase: CallCutCase) {
         self.framesBeforeCut = testCase.framesBeforeCut
+        // Each number of frames has a seed of its own; 100 stands for a session without cuts.
         self.cluster = SimulatedCluster(seed: UInt64(testCase.framesBeforeCut ?? 100) + 1)
         self.user = testCase.session.user
         self.plaza = self.cluster.client(self.user)
@@ -84,7 +85,7 @@ private final class SimulatedSessionEnvironment: SessionEnvironment {
         return outcome
     }
 
-    /// The time that passes is the same for every condition, whatever the limit.
+    /// Lets the same time pass whatever the limit is, if the condition does not hold yet.
     func wait(atMost limit: Duration, until condition: () -> Bool) { if !condition() { self.passTime() } }
 
     /// Advances the time by more than a client needs to reconnect and to send its call again.

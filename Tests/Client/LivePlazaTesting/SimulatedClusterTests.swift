@@ -4,7 +4,7 @@ import LivePlazaTesting
 import Synchronization
 import Testing
 
-/// How the apps of several users act together on a simulated cluster, which is in memory.
+/// How the apps of several users act together on a simulated cluster.
 struct SimulatedClusterTests {
     @Test func `host and guest see each other's messages, likes, seat requests, mutes and kicks`() async throws {
         let cluster = SimulatedCluster()
@@ -157,7 +157,7 @@ struct SimulatedFaultTests {
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
         cluster.advance(by: .seconds(10))
         #expect(try !host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
-        // The viewer's client exists until here: it was silent, but has not left.
+        // This use keeps the viewer's client until here: it was silent, but has not left.
         _ = viewer
     }
 

@@ -3,10 +3,10 @@ import LivePlazaKit
 import LivePlazaTesting
 import Testing
 
-/// Messages from before the join, which a newcomer gets in an app that shows such.
+/// Messages from before the join, which a newcomer gets if the app's `historyCount` is above 0.
 struct SimulatedHistoryTests {
     /// Rules: R5.15.
-    @Test func `a newcomer gets as many of the last messages as the app shows, each once`() async throws {
+    @Test func `a newcomer gets the last messages, as many as historyCount says, each once`() async throws {
         let cluster = SimulatedCluster(historyCount: 2)
         let host = try cluster.user("host")
         try host.createLive("eve")
@@ -20,7 +20,7 @@ struct SimulatedHistoryTests {
         #expect(barrage.state.value.messageList.map(\.textContent) == ["two", "three", "four"])
     }
 
-    /// The cuts come while the user logs in and enters: also between the reply to the join and the history.
+    /// The connection is cut while the user logs in and enters, also between the reply to the join and the history.
     ///
     /// Rules: R5.19.
     @Test(arguments: 0..<16, [false, true])
