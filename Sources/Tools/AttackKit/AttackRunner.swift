@@ -124,8 +124,8 @@ package enum AttackRunner {
         return tally
     }
 
-    /// The prefix of all names of a run: the seed, reduced to a number below 2^32 so that it has at most seven digits in
-    /// base 36, and the suffix of the run.
+    /// The prefix of all names of a run: the seed, reduced to a number below 2^32 so that it has at most seven digits
+    /// in base 36, and the suffix of the run.
     private static func namePrefix(_ plan: AttackPlan, _ suffix: String) -> String {
         "at\(String(plan.seed % 0xFFFF_FFFF, radix: 36))-\(suffix)"
     }

@@ -31,8 +31,9 @@ actor GatewayMonitor {
 
     /// Reads the metrics and sends the requests in rounds until the task is cancelled; the first rounds follow faster.
     ///
-    /// - Parameter onEnoughRounds: called once after `minRounds` rounds, or earlier if the task is cancelled. The attack
-    ///   must last until then: with only one or two requests, a slow machine looks like a gateway that does not answer.
+    /// - Parameter onEnoughRounds: called once after `minRounds` rounds, or earlier if the task is cancelled. The
+    ///   attack must last until then: with only one or two requests, a slow machine looks like a gateway that does not
+    ///   answer.
     func watch(onEnoughRounds: @Sendable () -> Void) async {
         var rounds = 0
         while (try? await Task.sleep(for: rounds < Self.minRounds ? Self.firstPause : Self.pause)) != nil {

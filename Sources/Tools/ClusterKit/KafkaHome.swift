@@ -132,10 +132,10 @@ struct KafkaHome: Sendable {
 
     /// The content of a broker's `server.properties`.
     ///
-    /// The first block has the broker's roles and addresses. The second block shortens takeovers. The third block has the
-    /// numbers of replicas, and settings that make the start fast and save CPU time. It has one thread each for network
-    /// and IO, because the whole cluster runs on one machine. Sizes are in bytes: segments of 16 MiB, and 32 MiB for the
-    /// log cleaner's buffer.
+    /// The first block has the broker's roles and addresses. The second block shortens takeovers. The third block has
+    /// the numbers of replicas, and settings that make the start fast and save CPU time. It has one thread each for
+    /// network and IO, because the whole cluster runs on one machine. Sizes are in bytes: segments of 16 MiB,
+    /// and 32 MiB for the log cleaner's buffer.
     ///
     /// `node` is the number of the broker, counted from 1.
     func properties(of node: Int) -> String {

@@ -57,8 +57,8 @@ package final class LocalCluster: Sendable {
     ///   - limit: how long to wait.
     ///   - resetReadiness: whether processes that were ready are probed again, for example after a signal or a fault
     ///     of another process.
-    /// - Throws: `ended` when a process has ended without a restart, or ends again and again; `notReady` when `limit` is
-    ///   over.
+    /// - Throws: `ended` when a process has ended without a restart, or ends again and again; `notReady` when `limit`
+    ///   is over.
     package func waitUntilReady(
         within limit: Duration = .seconds(60), resetReadiness: Bool = true
     ) async throws(ClusterError) {

@@ -12,8 +12,8 @@ package enum SessionKeyFile {
     /// Creates the file with a random key of 32 bytes if it is missing, and returns the arguments that give the key to
     /// the gateways.
     ///
-    /// The key stays the same when the cluster starts again in its run directory. So the gateways still recognize a call
-    /// that a client sends again after the restart.
+    /// The key stays the same when the cluster starts again in its run directory. So the gateways still recognize a
+    /// call that a client sends again after the restart.
     ///
     /// - Parameters:
     ///   - path: the path of the file.

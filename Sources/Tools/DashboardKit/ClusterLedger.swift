@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ledgers of a cluster: the sums of what all processes that the dashboard has seen have counted since their starts.
+/// The ledgers of a cluster: what its processes have counted since their starts, as far as the dashboard has read it.
 ///
-/// The counts of a process stay after its end. If a process is killed, what it counted after the last reading is missing
-/// on both sides of its ledger. So the end of a process adds no gap, and a gap that the process had before stays.
+/// The counts of a process stay after its end. If a process is killed, what it counted after the last reading is
+/// missing on both sides of its ledger. So the end of a process adds no gap, and a gap that the process had before
+/// stays.
 struct ClusterLedger: Sendable {
     /// The accounts by the names of the processes.
     private var accounts: [String: ProcessAccount] = [:]

@@ -19,7 +19,8 @@ package struct ProcessReading: Sendable {
     package var lastEnd: String?
     /// The process's metrics; nil if it has none, did not answer, or was not asked for them.
     package var metrics: MetricsTable?
-    /// When the metrics were asked for, in milliseconds since the dashboard began; nil stands for the time of the round.
+    /// When the metrics were asked for, in milliseconds since the dashboard began; nil stands for the time of the
+    /// round.
     package var metricsReadAt: Int?
 
     /// Makes a reading.

@@ -97,8 +97,8 @@ package struct BareClientCore: Sendable {
 
     /// Begins a call.
     ///
-    /// `live`: the live to join, for the method `live.join`; the client remembers it after the join. It has no effect on
-    /// other methods.
+    /// `live`: the live to join, for the method `live.join`; the client remembers it after the join. It has no effect
+    /// on other methods.
     ///
     /// - Returns: the call's id; the action `callEnded` reports the end of the call.
     package mutating func call(

@@ -75,8 +75,8 @@ package struct PartitionMoves: Sendable, Equatable, Encodable {
     ///
     /// With a sticky assignor, only the partitions that the new instance takes would move. The group's assignor,
     /// `range`, gives each instance consecutive partitions, so some also move between the other instances. In total at
-    /// most half of the partitions move, plus half a partition for each instance, because shares are whole numbers. This
-    /// holds for up to four instances.
+    /// most half of the partitions move, plus half a partition for each instance, because shares are whole numbers.
+    /// This holds for up to four instances.
     package let limit: Int
 
     package init(machine: String, newcomer: String, instances: Int, partitions: Int, moved: Int, taken: Int) {

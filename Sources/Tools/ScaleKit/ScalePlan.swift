@@ -45,8 +45,8 @@ package struct ScalePlan: Sendable {
     /// The time between two calls of one live while the cost of a load is measured.
     ///
     /// A gateway needs little processor time to answer a read, so what an idle gateway uses would hide the cost of few
-    /// reads. Therefore the load of gateways has more calls: by default one in 60 ms, which is 17 reads a second for each
-    /// user, who may make 20.
+    /// reads. Therefore the load of gateways has more calls: by default one in 60 ms, which is 17 reads a second for
+    /// each user, who may make 20.
     func interval(of load: ScaleLoad) -> Duration { load == .gateway ? self.interval * 2 / 5 : self.interval }
 
     /// The number of lives of a load, per instance: enough that each app has a pair of lives.

@@ -75,8 +75,8 @@ package struct ServiceScale: Sendable, Encodable {
 
     private func costFindings(of step: ScaleStep) -> [ScaleFinding] {
         if step.work == 0 { return [ScaleFinding(.answers, "no unit of work was done")] }
-        // A cost of 0 means that the calls used less than the resolution of the processor time, or that an idle instance
-        // used as much.
+        // A cost of 0 means that the calls used less than the resolution of the processor time, or that an idle
+        // instance used as much.
         if self.steps.first?.cpuPerUnit == 0 {
             return [ScaleFinding(.cost, "one instance used no measurable processor time, so nothing can be compared")]
         }

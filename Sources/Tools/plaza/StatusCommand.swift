@@ -8,9 +8,9 @@ enum StatusCommand: Subcommand {
     static let name = "status"
     static let summary = "lists the processes of a running cluster; exits 0 when all are ready"
     static let help =
-        "lists the processes of a running cluster and asks each whether it is ready. A degraded process is ready but "
-        + "works less well; its line ends with the reason. Exits 0 when all are ready, 1 when a process is not ready or "
-        + "no cluster runs."
+        "lists the processes of a running cluster and asks each whether it is ready. A degraded process is ready "
+        + "but works less well; its line ends with the reason. Exits 0 when all are ready, 1 when a process is not "
+        + "ready or no cluster runs."
 
     static func run(_ reader: inout SettingsReader) async throws -> Int32 {
         let directory = reader.runDirectory()

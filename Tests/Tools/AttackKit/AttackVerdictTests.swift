@@ -112,8 +112,8 @@ import Testing
         #expect(!report.isPassed)
         for words in [
             "refused: 7 × tooFrequent, 2 × close 4104", "FAILED: 3 acknowledged items are missing.", "FAILED: record",
-            // `95 → 104` is the gateway's memory in MiB, before the attack and at its maximum. `10/10` means that all 10
-            // HTTP requests were answered.
+            // `95 → 104` is the gateway's memory in MiB, before the attack and at its maximum. `10/10` means that all
+            // 10 HTTP requests were answered.
             "numbers-http did not run", "95 → 104", "10/10",
         ] {
             #expect(report.table.contains(words), "\(words) in \(report.table)")
