@@ -18,8 +18,8 @@ struct LongWaitTests {
     func `I4 I8 I15 nothing is lost, and nobody leaves, while processes stand still or users are away for up to 75 s`()
         async
     {
-        // The case of users who are away comes last, although it is not the shortest, so that its cluster does not start
-        // together with those of the longest cases. It ends while these still run.
+        // The case of users who are away comes last, although it is not the shortest, so that its cluster does not
+        // start together with those of the longest cases. It ends while these still run.
         await ConcurrentCase.run(
             StandstillCases.all + Self.shortStops + AwayCase.all, atMost: Self.clustersAtATime)
     }

@@ -14,8 +14,8 @@ import Testing
 /// Each case plays a session of `clients/conformance/sessions.json` and cuts the connection once per call, always after
 /// the same number of frames. Some cuts come before the call, some between the call and its reply, and some after the
 /// reply. Every call must succeed and be applied once. At the end the user's stores must equal those of a witness, who
-/// enters at the beginning and is never cut off, and those of a newcomer, who enters at the end. `SimulatedCallCutTests`
-/// plays the same sessions on a cluster in memory.
+/// enters at the beginning and is never cut off, and those of a newcomer, who enters at the end.
+/// `SimulatedCallCutTests` plays the same sessions on a cluster in memory.
 @Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreCallCutTests {
     /// How many cases run at a time: as many as two sessions with a cut at each call have, six each.

@@ -14,8 +14,8 @@ struct StoreKillTests {
     private static let live = ClusterHarness.uniqueName("kill")
     /// The number of clients under test.
     ///
-    /// With host and witness, 200 clients are connected at the kill. With witness and newcomer, the live has 200 viewers,
-    /// the maximum that a client lists.
+    /// With host and witness, 200 clients are connected at the kill. With witness and newcomer, the live has 200
+    /// viewers, the maximum that a client lists.
     private static let viewerCount = 198
     /// How many viewers enter the live at the same time.
     private static let viewersAtATime = 20

@@ -91,7 +91,8 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
 /// The standstills of its partition are added to this time, as they are added to leases, because no caller could get an
 /// answer meanwhile. Calls have ascending counters. A call whose counter is not above that of a dropped outcome
 /// is rejected, because nobody can tell any more whether the call was applied. Therefore the window keeps the highest
-/// counter of its dropped outcomes for `IdempotencyLimits.droppedCounterLifetime` after it has dropped the last outcome.
+/// counter of its dropped outcomes for `IdempotencyLimits.droppedCounterLifetime` after it has dropped the last
+/// outcome.
 @usableFromInline package struct IdempotencyWindow<Storage: OutcomeStorage>: Sendable {
     /// The stored outcomes; other types read them for undo records and for encodings.
     @usableFromInline package internal(set) var storage: Storage

@@ -2,8 +2,8 @@
 
 /// Converts numbers.
 ///
-/// The results are those of Foundation's decoder; the tests compare both. Foundation's decoder is not used here, because
-/// one would be made for each number, and a body of 256 KB can contain more than 50,000 numbers.
+/// The results are those of Foundation's decoder; the tests compare both. Foundation's decoder is not used here,
+/// because one would be made for each number, and a body of 256 KB can contain more than 50,000 numbers.
 extension StrictJSON {
     /// The integer at `index`, even in a form such as `1.0` or `1e2`; nil if the value is not a number, is fractional,
     /// or does not fit.

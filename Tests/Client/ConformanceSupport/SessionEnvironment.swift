@@ -30,7 +30,8 @@ package protocol SessionEnvironment: AnyObject {
     ///   call because the user makes too many.
     /// - Returns: the call's outcome; nil if the call has not ended in time.
     func outcome(of start: (@escaping StoreMethods.Done) -> Void) async -> StoreMethods.Outcome?
-    /// Waits until a condition holds, until `limit` has passed, or until it is certain that the condition will not hold.
+    /// Waits until a condition holds, until `limit` has passed, or until it is certain that the condition will not
+    /// hold.
     func wait(atMost limit: Duration, until condition: () -> Bool) async
 }
 

@@ -8,8 +8,8 @@ import Testing
 
 /// What follows from a live's occupancy: its status, and its automatic dismissal.
 ///
-/// Presence, the machine that knows who is in a live, reports the occupancy. The owner is `left` if it has left or never
-/// joined, and `offline` if its heartbeats have stopped.
+/// Presence, the machine that knows who is in a live, reports the occupancy. The owner is `left` if it has left or
+/// never joined, and `offline` if its heartbeats have stopped.
 @Suite struct OccupancyTests {
     /// Rules: R3.30.
     @Test func `a live is suspended while its owner is away, and the change is published to viewers`() throws {

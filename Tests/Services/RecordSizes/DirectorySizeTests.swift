@@ -41,7 +41,8 @@ import Testing
             // Presence answers that the user is in the live.
             self.send(.adminMembershipVerified(live: live, user: Largest.user(index), caller: caller), to: &directory)
         }
-        // One floor (the lowest valid ticket of a user) more than the limit, so that the directory removes the oldest one.
+        // One floor (the lowest valid ticket of a user) more than the limit, so that the directory removes the oldest
+        // one.
         for index in 0...Limits.floorsPerLive {
             let ticket = Ticket(Largest.offset + Int64(index))
             self.send(.floor(live: live, user: Largest.user(1000 + index), ticket: ticket), to: &directory)

@@ -18,7 +18,8 @@ final class LockedValue<Value: Sendable>: @unchecked Sendable {
 /// An action that is passed to the thread of a scheduler.
 ///
 /// Combine's `Scheduler` accepts closures that are not `Sendable`, but queues require `Sendable` ones. Therefore
-/// `Sendable` is unchecked here: as in Combine, the caller must pass an action that may run where the scheduler runs it.
+/// `Sendable` is unchecked here: as in Combine, the caller must pass an action that may run where the scheduler runs
+/// it.
 struct ScheduledAction: @unchecked Sendable {
     let run: () -> Void
 }

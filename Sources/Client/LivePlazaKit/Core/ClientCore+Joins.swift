@@ -29,9 +29,9 @@ extension ClientCore {
     /// Puts the last join in front of the other calls, if the connection was lost after its reply and before the first
     /// frame of the feed (R5.19).
     ///
-    /// The server sends messages from before the join only after a join on a connection that is in no live. So the client
-    /// does not resume, but repeats the join with its id: the server then gives the reply that it has given before, and
-    /// sends the history.
+    /// The server sends messages from before the join only after a join on a connection that is in no live. So the
+    /// client does not resume, but repeats the join with its id: the server then gives the reply that it has given
+    /// before, and sends the history.
     mutating func prepareRejoin(at now: MonotonicTime) {
         if let handle = self.rejoin.endRepeat() { self.calls.remove(handle: handle) }
         let deadline = now + self.options.callTimeout

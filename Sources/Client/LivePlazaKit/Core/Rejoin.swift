@@ -11,7 +11,8 @@ struct Rejoin: Sendable {
     private var join: UnfinishedCall?
     /// Whether this join is among the unfinished calls again.
     private(set) var isRepeating = false
-    /// Whether the client reconnects after the reply to the ping that it has sent, to resume where its first join began.
+    /// Whether the client reconnects after the reply to the ping that it has sent, to resume where its first join
+    /// began.
     private(set) var resumesAfterPing = false
 
     /// Remembers a join that has succeeded.

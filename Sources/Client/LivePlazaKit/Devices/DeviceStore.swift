@@ -50,8 +50,8 @@ public final class DeviceStore: Sendable {
 
     /// The app's engine that captures and plays media; nil if the app has none.
     ///
-    /// A new engine gets the settings that the app has made before: camera side, mirroring, video quality, audio route and
-    /// volumes. It does not get the devices that are open; the app opens them again.
+    /// A new engine gets the settings that the app has made before: camera side, mirroring, video quality, audio route
+    /// and volumes. It does not get the devices that are open; the app opens them again.
     public var mediaEngine: (any MediaEngine)? {
         get { self.media.withLock { $0.engine } }
         set { self.replaceMediaEngine(by: newValue) }

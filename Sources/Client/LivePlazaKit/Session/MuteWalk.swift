@@ -3,8 +3,8 @@ internal import PlazaModel
 
 /// A walk through the pages of a live's mutes, which are in the order of the users' ids.
 ///
-/// A mute that ends during the walk moves the later ones forward, by which one would be missed between two pages. So each
-/// page begins with the last mute of the page before. If it begins with a later one, the walk goes back.
+/// A mute that ends during the walk moves the later ones forward, by which one would be missed between two pages. So
+/// each page begins with the last mute of the page before. If it begins with a later one, the walk goes back.
 struct MuteWalk: Sendable {
     static let mutesPerPage = 100
 

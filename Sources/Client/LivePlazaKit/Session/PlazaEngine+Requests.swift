@@ -44,7 +44,8 @@ extension PlazaEngine {
         }
     }
 
-    /// Reads once more the snapshots that lacked a request of this user whose call had no outcome then, and has one now.
+    /// Reads once more the snapshots that lacked a request of this user whose call had no outcome then, and has one
+    /// now.
     func readLackedRequests() {
         guard let names = self.liveSession?.fold.takeSnapshotsLackingRequests() else { return }
         self.readNow(SnapshotName.allCases.filter { names.contains($0) })

@@ -37,8 +37,9 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case seatsChanged(seats: [Seat])
     /// The live `from` asked the lives `to` for a battle.
     ///
-    /// The `WebhookEvent.key` of this and each later event of the battle is that of `from`. `durationMilliseconds` is the planned length of the battle. `timeoutMilliseconds` is how long the lives `to` may
-    /// take to accept; 0 if `needResponse` is false.
+    /// The `WebhookEvent.key` of this and each later event of the battle is that of `from`. `durationMilliseconds` is
+    /// the planned length of the battle. `timeoutMilliseconds` is how long the lives `to` may take to accept; 0 if
+    /// `needResponse` is false.
     case battleCreated(
         battle: BattleID, from: BattleSide, to: [BattleSide], durationMilliseconds: Int64, timeoutMilliseconds: Int64,
         needResponse: Bool, extensionInfo: String)

@@ -6,10 +6,10 @@ import Testing
 
 /// The limits of connections, logins and calls.
 ///
-/// Times are in milliseconds. A method `admit…OrReturnWait` returns nil if it admits the call, and otherwise how long to
-/// wait until it would. `admitLoginOrReturnReason` returns nil if it admits the login, and otherwise the limit that the
-/// login exceeds. `RateLimit(5)` is five calls a second: its bucket admits five calls at once, and then one call every
-/// 200 ms.
+/// Times are in milliseconds. A method `admit…OrReturnWait` returns nil if it admits the call, and otherwise how long
+/// to wait until it would. `admitLoginOrReturnReason` returns nil if it admits the login, and otherwise the limit that
+/// the login exceeds. `RateLimit(5)` is five calls a second: its bucket admits five calls at once, and then one call
+/// every 200 ms.
 @Suite struct AdmissionTableTests {
     private let bob = UserKey(AppID("demo"), UserID("bob"))
 

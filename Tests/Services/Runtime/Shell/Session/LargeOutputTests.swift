@@ -12,11 +12,11 @@ import Testing
 
 /// Tests of inputs whose output together, or alone, is larger than the queue of the producer.
 ///
-/// The machine is `TallyMachine`: the text "large" becomes an item of 480 KB, "flood" becomes 100 such items, and "large
-/// alarm" makes the live's row due 300 ms later, which then becomes such an item.
+/// The machine is `TallyMachine`: the text "large" becomes an item of 480 KB, "flood" becomes 100 such items, and
+/// "large alarm" makes the live's row due 300 ms later, which then becomes such an item.
 ///
-/// The test on a real Kafka has a broker of its own, because other tests read the topics of their shared broker from the
-/// beginning, and would read all this output.
+/// The test on a real Kafka has a broker of its own, because other tests read the topics of their shared broker from
+/// the beginning, and would read all this output.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LargeOutputTests {
     @Test func `I16 inputs with too much output for one batch are processed in several ones, on the in-memory broker`()
         async throws

@@ -9,8 +9,8 @@ import Testing
 
 /// Tests of how the owners of a partition find an input that ends their processes; "1", "2", … name the processes.
 ///
-/// An owner writes a record of attempts when it acquires the partition, and before each chunk of suspect inputs and each
-/// suspect input that it processes alone. Inputs are suspect if an owner finds the record of a dead owner at the
+/// An owner writes a record of attempts when it acquires the partition, and before each chunk of suspect inputs and
+/// each suspect input that it processes alone. Inputs are suspect if an owner finds the record of a dead owner at the
 /// committed offset. It processes many suspect inputs in chunks. It processes inputs alone if they are few, or if an
 /// owner died in their chunk. The record counts how many owners have begun to process an input alone. After two of them
 /// the next owner sets the input aside.
