@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The checks of the contents of the events at the app's backend, which must agree with the feeds (WEBHOOKS.md,
-/// section 3).
+/// The checks of the contents of the events at the app's backend, which must agree with the feeds.
+///
+/// WEBHOOKS.md, section 3, lists the kinds of events.
 extension HistoryChecker {
     /// The contents of each live's events at the backend, each once, in the order of their ids.
     private static func events(_ history: RoundHistory) -> [LiveID: [WebhookContent]] {

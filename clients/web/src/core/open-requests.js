@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { memberHost, userInfo } from './models.js';
-import {
-  announcedRequest, endedRequests, endsOf, isShownAccepted, isShownBeforeReply, requestSnapshots, snapshotOf,
-} from './requests.js';
+import { announcedRequest, endedRequests, endsOf, requestSnapshots, snapshotOf } from './requests.js';
+import { isShownAccepted, isShownBeforeReply } from './requests.js';
 import { isHost } from './state/co-guest.js';
 
 /** How long it is known that the end of a request was told without its notice, in milliseconds. */
