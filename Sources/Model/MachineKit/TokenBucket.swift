@@ -2,7 +2,8 @@
 
 /// A rate of `count` tokens in each `period`.
 ///
-/// After a pause of one period, `count` tokens can be taken at once.
+/// After a pause of one period, `count` tokens can be taken at once. A count above one token in each nanosecond of the
+/// period has the effect of exactly one token in each nanosecond.
 package struct RateLimit: Hashable, Sendable {
     /// The number of tokens of a full bucket, at least 1.
     package let count: Int
@@ -42,12 +43,15 @@ package struct TokenBucket: Hashable, Sendable {
         // All times are in nanoseconds. A token costs the time in which the bucket gains one token.
         let now = Self.nanoseconds(now)
         let period = limit.period.count * 1_000_000
-        let cost = max(1, period / Int64(limit.count)) * Int64(min(max(tokens, 0), limit.count))
-        let refillEnd = max(self.fullAt, now)
-        // After the take, the bucket must be full again within one period. Otherwise it does not have the tokens yet.
-        let waitingTime = refillEnd + cost - (now + period)
+        let size = min(Int64(limit.count), period)
+        let cost = period / size * min(Int64(max(tokens, 0)), size)
+        // When the bucket will be full without this take, and with it. A bucket that is full already is full now.
+        let fullBefore = max(self.fullAt, now)
+        let fullAfter = fullBefore + cost
+        // Even an empty bucket is full after one period. If this bucket needs longer, it does not have the tokens yet.
+        let waitingTime = fullAfter - (now + period)
         if waitingTime > 0 { return Milliseconds((waitingTime + 999_999) / 1_000_000) }
-        self.fullAt = refillEnd + cost
+        self.fullAt = fullAfter
         return nil
     }
 

@@ -51,6 +51,15 @@ import Testing
         #expect(bucket.takeOrReturnWait(.max, of: limit, at: Self.time(1_000)) == nil)
     }
 
+    @Test func `a limit above one token per nanosecond lets a full bucket be emptied once in each period`() {
+        for limit in [RateLimit(2_000_000_000), RateLimit(.max)] {
+            var bucket = TokenBucket()
+            #expect(bucket.takeOrReturnWait(.max, of: limit, at: Self.time(0)) == nil)
+            #expect(bucket.takeOrReturnWait(.max, of: limit, at: Self.time(400)) == Milliseconds(600))
+            #expect(bucket.takeOrReturnWait(.max, of: limit, at: Self.time(1_000)) == nil)
+        }
+    }
+
     @Test func `a time to wait is rounded up to whole milliseconds`() {
         // Three tokens a second: one returns after 333 1/3 ms.
         let limit = RateLimit(3)
