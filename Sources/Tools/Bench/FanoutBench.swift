@@ -63,12 +63,16 @@ enum FanoutBench {
                     after: .milliseconds(Self.pauseMilliseconds), repeating: .milliseconds(Self.pauseMilliseconds))
             }
         }
+        let deadline = try LoopTimer(loop: loop) { _ in loop.stop() }
+        deadline.start(after: .seconds(Receivers.connectSeconds))
         // The delay of 200 ms lets the last handshakes finish.
         viewers.onAllConnected = {
+            deadline.close()
             timer.start(after: .milliseconds(200), repeating: .milliseconds(Self.pauseMilliseconds))
         }
         loop.run()
         plain.close()
+        if plainSeconds.count < Self.roundCount { throw Receivers.missingConnections }
         let receivedBytes = try waitForReceivedBytes()
 
         let deliveriesPerRound = Double(Self.viewerCount * Self.messagesPerRound)
@@ -136,6 +140,10 @@ private final class PlainSockets {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let listener = self.listener
+        // Limits how long `accept` waits for a viewer.
+        var timeout = timeval(tv_sec: Receivers.connectSeconds, tv_usec: 0)
+        unsafe setsockopt(
+            listener, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
                 // The queue of 4,096 holds all viewers, which connect before `accept` is called.
@@ -150,7 +158,9 @@ private final class PlainSockets {
     func accept(_ count: Int) throws {
         for _ in 0..<count {
             let socket = Glibc.accept(self.listener, nil, nil)
-            if socket < 0 { throw BenchFailure(description: "cannot accept") }
+            if socket < 0 {
+                throw errno == EAGAIN ? Receivers.missingConnections : BenchFailure(description: "cannot accept")
+            }
             var on: Int32 = 1
             unsafe setsockopt(
                 socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))

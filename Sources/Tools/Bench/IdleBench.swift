@@ -23,14 +23,21 @@ enum IdleBench {
         let before = Self.residentBytes()
         let waitForReceivedBytes = try Receivers.start(
             count: Self.connections, plainPort: 0, webSocketPort: server.port)
-        var after = before
+        // Read when all connections are open.
+        var bytesWithConnections: Int?
         let timer = try LoopTimer(loop: loop) { _ in
-            after = Self.residentBytes()
+            bytesWithConnections = Self.residentBytes()
             loop.stop()
         }
+        let deadline = try LoopTimer(loop: loop) { _ in loop.stop() }
+        deadline.start(after: .seconds(Receivers.connectSeconds))
         // The delay lets the last handshake finish before the memory is read.
-        counter.onAllConnected = { timer.start(after: .milliseconds(500)) }
+        counter.onAllConnected = {
+            deadline.close()
+            timer.start(after: .milliseconds(500))
+        }
         loop.run()
+        guard let after = bytesWithConnections else { throw Receivers.missingConnections }
         _ = try waitForReceivedBytes()
         let bytes = (Double(after - before) / Double(Self.connections)).rounded()
         return BenchReport(

@@ -2,10 +2,17 @@
 import ChildProcess
 import EventLoop
 import Foundation
+import Glibc
 
 /// The clients of the socket benchmarks, in their own process: connections that read and discard all bytes.
 enum Receivers {
-    /// Starts the process, which ends when all its connections have ended.
+    /// How long the connections may take to open; a benchmark that still lacks one then fails.
+    static let connectSeconds = 60
+    /// The failure of a benchmark that lacks connections.
+    static let missingConnections = BenchFailure(
+        description: "the receivers did not open all connections within \(Self.connectSeconds) s")
+
+    /// Starts the process, which ends when all its connections have ended, or when one could not be opened.
     ///
     /// - Parameters:
     ///   - count: the number of connections to each port.
@@ -50,17 +57,17 @@ private final class ReceiverConnections: TCPStreamDelegate {
         "GET / HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
     /// The maximum number of connections that are being set up at a time; less than the backlog of the listeners.
-    private static let maximumPending = 200
+    private static let maximumInSetup = 200
 
     private let loop: EventLoop
     /// The connections that are not begun yet; the last one is begun next.
     private var unconnected: [(port: UInt16, isWebSocket: Bool)]
+    /// The streams that are being set up, WebSocket handshake included.
+    private var streamsInSetup: Set<ObjectIdentifier> = []
     /// The streams that send a WebSocket handshake as soon as they are connected.
     private var streamsForWebSocket: Set<ObjectIdentifier> = []
-    /// The number of connections that are being set up, handshake included.
-    private var pending = 0
     /// The number of open connections.
-    private var established = 0
+    private var openCount = 0
     private(set) var byteCount = 0
 
     init(loop: EventLoop, count: Int, plainPort: UInt16, webSocketPort: UInt16) {
@@ -72,39 +79,50 @@ private final class ReceiverConnections: TCPStreamDelegate {
         if plainPort > 0 { self.unconnected += Array(repeating: (port: plainPort, isWebSocket: false), count: count) }
     }
 
-    /// Begins connections, until `maximumPending` are being set up or none is left to begin.
+    /// Begins connections, until `maximumInSetup` are being set up or none is left to begin.
     func connectMore() {
-        while self.pending < Self.maximumPending, let (port, isWebSocket) = self.unconnected.popLast() {
-            guard let stream = try? TCPStream.connect(loop: self.loop, host: "127.0.0.1", port: port, delegate: self)
-            else { continue }
-            self.pending += 1
-            if isWebSocket { self.streamsForWebSocket.insert(ObjectIdentifier(stream)) }
+        while self.streamsInSetup.count < Self.maximumInSetup, let (port, isWebSocket) = self.unconnected.popLast() {
+            do throws(LoopError) {
+                let stream = try TCPStream.connect(loop: self.loop, host: "127.0.0.1", port: port, delegate: self)
+                self.streamsInSetup.insert(ObjectIdentifier(stream))
+                if isWebSocket { self.streamsForWebSocket.insert(ObjectIdentifier(stream)) }
+            } catch {
+                Self.fail(error)
+            }
         }
     }
 
     func streamConnected(_ stream: TCPStream) {
-        self.established += 1
         stream.startReading()
         if self.streamsForWebSocket.remove(ObjectIdentifier(stream)) != nil {
             _ = try? stream.write(Self.request)
         } else {
-            self.pending -= 1
-            self.connectMore()
+            self.finishSetup(of: stream)
         }
     }
 
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         self.byteCount += bytes.count
-        // While connections are being set up, the servers send only handshake responses. So these bytes complete a
-        // handshake.
-        if self.pending > 0 {
-            self.pending -= 1
-            self.connectMore()
-        }
+        // The first bytes that a WebSocket receives are the response to its handshake.
+        if !self.streamsInSetup.isEmpty { self.finishSetup(of: stream) }
     }
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
-        self.established -= 1
-        if self.established == 0, self.unconnected.isEmpty { self.loop.stop() }
+        if self.streamsInSetup.contains(ObjectIdentifier(stream)) { Self.fail(error) }
+        self.openCount -= 1
+        if self.openCount == 0, self.streamsInSetup.isEmpty, self.unconnected.isEmpty { self.loop.stop() }
+    }
+
+    /// Counts a stream as open if it was being set up, and begins the next connection.
+    private func finishSetup(of stream: TCPStream) {
+        guard self.streamsInSetup.remove(ObjectIdentifier(stream)) != nil else { return }
+        self.openCount += 1
+        self.connectMore()
+    }
+
+    /// Ends the process because a connection could not be opened: a benchmark needs all of its connections.
+    private static func fail(_ error: LoopError) -> Never {
+        FileHandle.standardError.write(Data("a connection could not be opened: \(error)\n".utf8))
+        exit(1)
     }
 }
