@@ -21,7 +21,7 @@ import Testing
             let harness = try ClusterHarness(cluster)
             let target = try AttackTarget(
                 gateways: harness.addresses,
-                http: cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.httpPort)) },
+                httpAddresses: cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.httpPort)) },
                 processes: cluster.processes.compactMap { process in
                     process.opsPort.map { .init(name: process.name, kind: process.kind, opsPort: $0) }
                 },

@@ -21,7 +21,7 @@ package struct AttackTarget: Sendable {
     /// The gateways' WebSocket addresses.
     package let gateways: [PlazaAddress]
     /// The gateways' HTTP addresses; if they are not known, the list is empty and no attack over HTTP runs.
-    package let http: [PlazaAddress]
+    package let httpAddresses: [PlazaAddress]
     /// The processes with metrics; empty if they are not known.
     package let processes: [Process]
     /// The number of partitions of each topic; nil if it is not known.
@@ -36,11 +36,11 @@ package struct AttackTarget: Sendable {
     ///
     /// - Throws: `notLoopback` with the first host that is not on the loopback interface.
     package init(
-        gateways: [PlazaAddress], http: [PlazaAddress], processes: [Process], partitions: Int?, app: AppID,
+        gateways: [PlazaAddress], httpAddresses: [PlazaAddress], processes: [Process], partitions: Int?, app: AppID,
         token: @escaping @Sendable (_ user: String, _ isServer: Bool) -> String
     ) throws(AttackError) {
         self.gateways = try Self.numericAddresses(of: gateways)
-        self.http = try Self.numericAddresses(of: http)
+        self.httpAddresses = try Self.numericAddresses(of: httpAddresses)
         self.processes = processes
         self.partitions = partitions
         self.app = app
@@ -84,5 +84,7 @@ package struct AttackPlan: Sendable {
     }
 
     /// The attacks that can run: all of them if HTTP addresses are known, otherwise those that do not use HTTP.
-    package var runnable: [any Attack] { self.attacks.filter { $0.channel != .http || !self.target.http.isEmpty } }
+    package var runnable: [any Attack] {
+        self.attacks.filter { $0.channel != .http || !self.target.httpAddresses.isEmpty }
+    }
 }

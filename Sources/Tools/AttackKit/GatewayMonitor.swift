@@ -9,7 +9,8 @@ internal import ProtocolClient
 actor GatewayMonitor {
     private let target: AttackTarget
     private var changes: [String: GatewayChange] = [:]
-    private var http = AnswerCounts()
+    /// How many requests were sent to the HTTP ports, and how many were answered.
+    private var answerCounts = AnswerCounts()
     /// The number of rounds of requests that every attack gets, however short it is.
     static let minRounds = 5
     /// The pause before each of the first `minRounds` rounds.
@@ -48,9 +49,9 @@ actor GatewayMonitor {
     /// Reads the metrics after the attack.
     ///
     /// - Returns: the changes by gateway, and how many HTTP requests were answered.
-    func end() async -> (changes: [String: GatewayChange], http: AnswerCounts) {
+    func end() async -> (changes: [String: GatewayChange], answerCounts: AnswerCounts) {
         await self.update()
-        return (self.changes, self.http)
+        return (self.changes, self.answerCounts)
     }
 
     private func update() async {
@@ -78,7 +79,7 @@ actor GatewayMonitor {
 
     /// Sends one request without a token to each gateway; any response, such as 401, shows that requests are served.
     private func probeHTTP() async {
-        let addresses = self.target.http
+        let addresses = self.target.httpAddresses
         let answered = await runOnDedicatedThread("http-probe") {
             addresses.count {
                 HealthProbe.http(
@@ -86,7 +87,7 @@ actor GatewayMonitor {
             }
         }
         // The task may have been cancelled meanwhile, because the attack has ended; the requests still count.
-        self.http.asked += addresses.count
-        self.http.answered += answered
+        self.answerCounts.asked += addresses.count
+        self.answerCounts.answered += answered
     }
 }

@@ -60,7 +60,8 @@ enum AttackCommand: Subcommand {
             help: "the gateways' HTTP addresses, if --gateway gives their WebSocket addresses")
         let access = try ClusterAccess.read(&reader)
         let target = try AttackTarget(
-            gateways: access.gateways, http: access.http + http.map { try ClusterAccess.parseAddress($0) },
+            gateways: access.gateways,
+            httpAddresses: access.http + http.map { try ClusterAccess.parseAddress($0) },
             processes: access.opsPorts.map { .init(name: $0.name, kind: $0.kind, opsPort: $0.port) },
             partitions: access.partitions, app: AppID(access.app)
         ) { access.token($0, isServer: $1) }

@@ -30,17 +30,18 @@ import Testing
     @Test func `the monitor counts at least five honest requests to a gateway before it has enough`() async throws {
         // Nothing listens on port 1, so each request fails at once.
         let target = try AttackTarget(
-            gateways: [], http: [.init(host: "127.0.0.1", port: 1)], processes: [], partitions: nil, app: "demo"
+            gateways: [], httpAddresses: [.init(host: "127.0.0.1", port: 1)], processes: [], partitions: nil,
+            app: "demo"
         ) { user, _ in user }
         let monitor = GatewayMonitor(target)
         // The stream ends when the monitor has sent enough requests.
         let (enoughRounds, continuation) = AsyncStream.makeStream(of: Void.self)
         let watching = Task { await monitor.watch { continuation.finish() } }
         for await _ in enoughRounds {}
-        let (_, http) = await monitor.end()
+        let (_, answerCounts) = await monitor.end()
         watching.cancel()
         await watching.value
-        #expect(http.asked >= GatewayMonitor.minRounds && http.answered == 0)
+        #expect(answerCounts.asked >= GatewayMonitor.minRounds && answerCounts.answered == 0)
         #expect(GatewayMonitor.minRounds == 5)
     }
 }

@@ -11,8 +11,8 @@ import Testing
     /// An attack target whose gateway has the address `host`, and whose HTTP server has the address `http`.
     private static func target(_ host: String, http: String = "127.0.0.1") throws(AttackError) -> AttackTarget {
         try AttackTarget(
-            gateways: [PlazaAddress(host: host, port: 1)], http: [PlazaAddress(host: http, port: 2)], processes: [],
-            partitions: 3, app: "demo", token: { user, _ in "token-of-\(user)" })
+            gateways: [PlazaAddress(host: host, port: 1)], httpAddresses: [PlazaAddress(host: http, port: 2)],
+            processes: [], partitions: 3, app: "demo", token: { user, _ in "token-of-\(user)" })
     }
 
     @Test(arguments: ["127.0.0.1", "127.9.8.7", "::1"])
@@ -60,7 +60,8 @@ import Testing
     @Test func `a target without an HTTP address is not attacked over HTTP`() throws {
         let gateways = [PlazaAddress(host: "::1", port: 1)]
         let target = try AttackTarget(
-            gateways: gateways, http: [], processes: [], partitions: nil, app: "demo", token: { user, _ in user })
+            gateways: gateways, httpAddresses: [], processes: [], partitions: nil, app: "demo",
+            token: { user, _ in user })
         let plan = AttackPlan(target: target, attacks: AttackCatalog.all, seed: 1)
         let attacksOverHTTP = [
             "number-http", "slow-http-head", "slow-http-body", "numbers-http", "deep-json-http", "marks-http",

@@ -50,7 +50,7 @@ final class AttackSwarm {
         self.plan = plan
         self.namePrefix = namePrefix
         self.honestLives = honestLives
-        self.addresses = attack.channel == .http ? plan.target.http : plan.target.gateways
+        self.addresses = attack.channel == .http ? plan.target.httpAddresses : plan.target.gateways
         self.loop = loop
         self.period = AttackPeriod(plan.duration)
         self.mayEnd = mayEnd
