@@ -25,7 +25,7 @@ enum RecordToken {
     static func shard(of token: UInt64) -> Int { Int(token >> 48) }
 }
 
-/// Writes a gateway's records to the inbox topics.
+/// Writes a gateway's records: calls to the inbox topics, and sign-in notices to `user.notices`.
 ///
 /// Implemented by `InboxWriter`, by `BatchingWriter`, and by tests.
 package protocol RecordSink: Sendable {

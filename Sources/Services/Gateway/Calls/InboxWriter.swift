@@ -8,10 +8,13 @@ internal import PlazaModel
 package import PlazaWire
 package import ServiceShell
 
-/// The idempotent producer of a gateway, through which all shards write inbox records without blocking.
+/// The idempotent producer of a gateway, through which all shards write their records without blocking.
+///
+/// The records are calls to inboxes, and sign-in notices to `user.notices`.
 package final class InboxWriter: RecordSink {
     private let producer: KafkaProducer
-    private let partitions: Int
+    /// The number of partitions of each topic.
+    private let partitionCount: Int
     private let queueFullDrops: Counter
     private let deliveryWatch: Locked<DeliveryWatch>
 
@@ -19,7 +22,8 @@ package final class InboxWriter: RecordSink {
     private static let name = "inboxes"
     /// The largest number of records in the producer's queue; when it is full, calls are rejected as overloaded.
     private static let queueLimit = 50_000
-    /// The topics that the producer writes to.
+    /// The topics that the producer writes to; `userNotices` gets the notices by which gateways tell each other of
+    /// sign-ins.
     private static let topics: [PlazaTopic] = [
         .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .userNotices,
     ]
@@ -40,20 +44,20 @@ package final class InboxWriter: RecordSink {
         // calls are rejected immediately.
         settings.overrides["message.timeout.ms"] = String(Milliseconds(timeout).count)
         settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerConnectionLost() } }
-        self.partitions = gateway.settings.partitions
+        self.partitionCount = gateway.settings.partitions
         self.queueFullDrops = meter.drops(of: Self.name)
         let failures = meter.failures(of: Self.name)
         let deliveryWatch = Locked(DeliveryWatch())
         self.deliveryWatch = deliveryWatch
         self.producer = try KafkaProducer(settings, queueLimit: Self.queueLimit) { [weak gateway] delivery in
-            deliveryWatch.withLock { $0.recordReported(at: MonotonicClock.now) }
+            deliveryWatch.withLock { $0.outcomeReported(at: MonotonicClock.now) }
             if delivery.error == nil {
                 gateway?.recordDelivered()
             } else {
                 failures.add()
                 let hasTimedOut = delivery.error?.kind == .timedOut
-                // A timeout opens the circuit breaker in `recordLost`. After a rejection, the next call tests the
-                // broker.
+                // After a timeout, `recordLost` opens the circuit breaker. After any other error the broker is only
+                // suspected: the next call tests it.
                 if !hasTimedOut { gateway?.brokerConnectionLost() }
                 gateway?.recordLost(token: delivery.token, hasTimedOut: hasTimedOut)
             }
@@ -74,7 +78,7 @@ package final class InboxWriter: RecordSink {
         for topic in Self.topics { try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5)) }
     }
 
-    /// Returns whether the leaders of all partitions that the producer writes to answer.
+    /// Returns whether each partition that the producer writes to has a leader that answers.
     ///
     /// Blocks for at most `timeout`.
     package func areLeadersReachable(within timeout: Duration) -> Bool {
@@ -84,7 +88,7 @@ package final class InboxWriter: RecordSink {
             // The current leaders are looked up first, because the client may still know the previous ones.
             for topic in Self.topics { try self.producer.loadTopicMetadata(topic.rawValue, timeout: remainingTime()) }
             let partitions = Self.topics.flatMap { topic in
-                (0..<self.partitions).map { TopicPartition(topic.rawValue, Int32($0)) }
+                (0..<self.partitionCount).map { TopicPartition(topic.rawValue, Int32($0)) }
             }
             try self.producer.checkLeaders(of: partitions, timeout: remainingTime())
             return true
@@ -95,7 +99,7 @@ package final class InboxWriter: RecordSink {
 
     package func write(_ record: TopicRecord, token: UInt64) throws(SinkRejection) {
         do throws(KafkaError) {
-            try self.producer.send(record.outgoing(partitions: self.partitions), token: token)
+            try self.producer.send(record.outgoing(partitions: self.partitionCount), token: token)
             self.deliveryWatch.withLock { $0.recordSent(at: MonotonicClock.now) }
         } catch {
             switch error.kind {

@@ -27,7 +27,7 @@ package struct DeliveryWatch: Sendable {
     }
 
     /// Records that the outcome of a record was reported.
-    package mutating func recordReported(at now: MonotonicTime) {
+    package mutating func outcomeReported(at now: MonotonicTime) {
         self.openCount -= 1
         self.lastProgressAt = now
     }

@@ -18,7 +18,7 @@ import Testing
         #expect(watch.isHung(at: Self.at(130)))
 
         // One of the thirty records is reported. The other 29 are still open, so the thirty seconds begin again.
-        watch.recordReported(at: Self.at(131))
+        watch.outcomeReported(at: Self.at(131))
         #expect(!watch.isHung(at: Self.at(160)))
         #expect(watch.isHung(at: Self.at(161)))
     }
@@ -27,7 +27,7 @@ import Testing
         var watch = DeliveryWatch()
         #expect(!watch.isHung(at: Self.at(1000)))
         watch.recordSent(at: Self.at(1000))
-        watch.recordReported(at: Self.at(1001))
+        watch.outcomeReported(at: Self.at(1001))
         #expect(!watch.isHung(at: Self.at(2000)))
         // The thirty seconds of a new record begin when it is sent.
         watch.recordSent(at: Self.at(2000))
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `a record whose report comes before the record is counted does not stay open`() {
         var watch = DeliveryWatch()
-        watch.recordReported(at: Self.at(10))
+        watch.outcomeReported(at: Self.at(10))
         watch.recordSent(at: Self.at(10))
         #expect(!watch.isHung(at: Self.at(100)))
     }
