@@ -13,8 +13,8 @@ package struct AppsDocument: Decodable, Sendable {
         private var isAddressOmitted: Bool
         /// Whether the app has `before` hooks: its backend is asked before a message or a gift.
         private var hasBeforeHooks: Bool
-        /// Whether the app's backend gets events, even if the file omits its address.
-        package var hasWebhooks: Bool
+        /// Whether the app's backend gets events; known even if the file omits the backend's address.
+        package var wantsEvents: Bool
 
         private enum CodingKeys: CodingKey {
             case policy, hooks
@@ -26,11 +26,11 @@ package struct AppsDocument: Decodable, Sendable {
             guard let hooks = try container.decodeIfPresent(PublicHooks.self, forKey: .hooks) else {
                 self.isAddressOmitted = false
                 self.hasBeforeHooks = false
-                self.hasWebhooks = false
+                self.wantsEvents = false
                 return
             }
             // Nil means all events; an empty list means none.
-            self.hasWebhooks = hooks.events != []
+            self.wantsEvents = hooks.events != []
             self.isAddressOmitted = hooks.isAddressOmitted
             self.hasBeforeHooks = hooks.hasBeforeHooks
             if hooks.isAddressOmitted { return }
@@ -53,7 +53,9 @@ package struct AppsDocument: Decodable, Sendable {
         case none
         /// Requests before a message or gift, to the backends of apps with `before` hooks.
         case beforeHooks
-        /// Events, to the backends of all apps with hooks.
+        /// Requests before a message or gift, and events.
+        ///
+        /// A service that sends both gets the whole file, so every app with hooks must have an address in it.
         case all
     }
 
@@ -109,7 +111,7 @@ package struct AppsDocument: Decodable, Sendable {
         if json.isEmpty { return [] }
         do throws(WireError) {
             let validationErrors = AppsCheck(try Wire.decode(from: json)).validationErrors
-            if !validationErrors.isEmpty { return validationErrors.map { "correct it: \($0)" } }
+            if !validationErrors.isEmpty { return validationErrors.map { "correct the file: \($0)" } }
             return try Self(json: json).apps.sorted { $0.key < $1.key }.compactMap { app, entry in
                 if entry.lacksAddress(for: requests) {
                     return

@@ -23,12 +23,12 @@ import Testing
             #"{"apps":{"demo":{"hooks":{"events":["roomCreated"]}},"quiet":{"hooks":{"events":[]}}}}"#.utf8)
         #expect(AppsDocument.validationErrors(in: file, sending: .none) == [])
         let apps = try AppsDocument(json: file).apps
-        #expect(apps["demo"]?.hooks == nil && apps["demo"]?.hasWebhooks == true && apps["quiet"]?.hasWebhooks == false)
+        #expect(apps["demo"]?.hooks == nil && apps["demo"]?.wantsEvents == true && apps["quiet"]?.wantsEvents == false)
         #expect(AppsDocument.validationErrors(in: file, sending: .beforeHooks) == [], "no app has before hooks")
         let fileWithBeforeHook = Array(#"{"apps":{"demo":{"hooks":{"before":{"gift":"refuse"}}}}}"#.utf8)
         #expect(AppsDocument.validationErrors(in: fileWithBeforeHook, sending: .beforeHooks).count == 1)
         #expect(AppsDocument.validationErrors(in: fileWithBeforeHook, sending: .none) == [])
-        // By default, the service sends all requests.
+        // By default the service sends all requests. Then no address may be missing, not even that of `quiet`.
         let errors = AppsDocument.validationErrors(in: file)
         #expect(errors.count == 2 && errors[0].hasPrefix("correct the hooks of demo: url and secret are missing"))
     }
@@ -40,7 +40,10 @@ import Testing
             ("{}", "give JSON of the form {\"apps\":{…}}: apps is missing"),
             ("[]", "give JSON of the form {\"apps\":{…}}: this is not an object"),
             (#"{"apps":7}"#, "give JSON of the form {\"apps\":{…}}: apps is not of the right type"),
-            (#"{"apps":{"demo":{"policy":{"maxAdmins":-1}}}}"#, "correct it: demo.policy.maxAdmins is -1; 0 to 100"),
+            (
+                #"{"apps":{"demo":{"policy":{"maxAdmins":-1}}}}"#,
+                "correct the file: demo.policy.maxAdmins is -1; 0 to 100"
+            ),
             (#"{"apps":{"demo":{"hooks":{"url":"x","secret":"y"}}}}"#, "correct the hooks of demo: url is not"),
         ])
     func `an error of an apps file says what to correct, without internal names`(json: String, validationError: String)

@@ -53,7 +53,7 @@ package struct AppPolicy: Hashable, Sendable, Codable {
     package var historyCount: Int
     /// The default seat mode of lives that the app's server creates (R3.15).
     package var seatModeOfServer: TakeSeatMode
-    /// Whether the app's backend has webhooks; derived from the app's hooks, not a setting.
+    /// Whether the app's backend gets webhook events; derived from the app's hooks, not a setting.
     package var hasWebhooks = false
 
     package init(

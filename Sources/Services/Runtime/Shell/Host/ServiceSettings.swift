@@ -116,7 +116,7 @@ package struct ServiceSettings: Sendable {
         var policies: [AppID: AppPolicy] = [:]
         for (app, entry) in Self.entries(in: self.appsFile) {
             var policy = entry.policy ?? AppPolicy()
-            policy.hasWebhooks = entry.hasWebhooks
+            policy.hasWebhooks = entry.wantsEvents
             policies[app] = policy
         }
         return Policies(policies)
