@@ -3,7 +3,7 @@ import ClusterKit
 import Glibc
 import Testing
 
-/// Tests of commands that change running processes, and fail.
+/// Tests of the commands by which a cluster causes faults, and of the check that a process has loaded a library.
 struct FaultCommandTests {
     @Test func `a limit that could not be set is an error`() async {
         // No process has the highest possible pid.
@@ -12,7 +12,7 @@ struct FaultCommandTests {
         }
     }
 
-    @Test func `a library that a process has loaded is found, even if it stands far behind in the list`() {
+    @Test func `a library that a process has loaded is found, even if it is near the end of the list`() {
         // The kernel's list is longer than a page of memory, and the C library is one of the last in it.
         #expect(LocalCluster.hasLoaded("/libc.so.6", in: getpid()))
         #expect(!LocalCluster.hasLoaded("/libfaketime.so.1", in: getpid()))

@@ -23,7 +23,8 @@ import Testing
         model.addRound([Self.reading(tips: 5, barrages: 7, replays: 1, gone: 1)], at: 0)
         model.addRound([Self.reading(tips: 9, barrages: 27, replays: 7, gone: 5)], at: 2000)
         let samples = model.report(from: 0, at: 2000).samples
-        // In 2 s: 4 tips shed, 4 tips dropped for their share, 20 barrages dropped for the budget.
+        // In 2 s, the gateway sheds 4 tips. Items are shed only for slow readers, so that is their reason. The fan-out
+        // drops 4 tips for their share and 20 messages for the budget.
         #expect(samples.map(\.dropsByClass) == [[:], ["tip": 4, "barrage": 10]])
         #expect(samples.map(\.dropsByReason) == [[:], ["slowReader": 2, "share": 2, "budget": 10]])
         #expect(samples.map(\.replays) == [0, 3])
@@ -38,7 +39,7 @@ import Testing
                 "gateway_feed_due_total \(second + 2)", "gateway_feed_delivered_total \(second)")
             model.addRound([reading], at: second * 1000)
         }
-        // A gap is real from the fifth reading on.
+        // A gap counts as real when five readings in a row have it.
         let samples = model.report(from: 0, at: 6000).samples
         #expect(samples.map(\.feedGap) == [0, 0, 0, 0, 3, 3])
         #expect(samples.map(\.deliveryGap) == [0, 0, 0, 0, 2, 2])

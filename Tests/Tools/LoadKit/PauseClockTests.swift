@@ -32,7 +32,7 @@ struct PauseClockTests {
         var clock = PauseClock()
         clock.recordDelivery(at: 10)
         clock.begin(at: 5000)
-        // A live begins with its first message, which may be due a little later than the frames that still arrive.
+        // The measurement begins when the live's first message is due; frames with join tips may still arrive before.
         clock.recordDelivery(at: 4990)
         clock.end(at: 5050)
         clock.recordDelivery(at: 9000)

@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension Publishers {
-    /// A publisher of the elements of a sequence, and then the completion.
+    /// Publishes the elements of a sequence, then completes.
     public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
         /// The elements.
         public typealias Output = Elements.Element
@@ -28,7 +28,7 @@ extension Publishers {
 }
 
 extension Sequence {
-    /// A publisher of the elements, and then the completion.
+    /// Publishes the elements of the sequence, then completes.
     public var publisher: Publishers.Sequence<Self, Never> { Publishers.Sequence(sequence: self) }
 }
 
@@ -88,6 +88,7 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
             // The subscriber, if this was the last element; nil if another element follows.
             let finished: (any Subscriber<Elements.Element, Failure>)? = self.lock.withLock {
                 self.state.demand += more
+                // The iterator is the app's code. It must not call this subscription, which would lock a second time.
                 self.state.upcoming = self.state.iterator.next()
                 if self.state.upcoming != nil { return nil }
                 defer { self.state.downstream = nil }

@@ -22,18 +22,20 @@ struct DispatchWorkQueue: WorkQueue {
 /// All work of a client runs on the queue on which the app receives completions and published values. Therefore
 /// completions and values need no other queue, and arrive in the order of the work.
 ///
-/// If the work resumes a caller, for example because the reply to its call has arrived, the caller continues at the end
-/// of the same turn of the queue. Otherwise the client would show the next frame before the caller's completion runs.
+/// A piece of work may resume a caller, for example because the reply to its call has arrived. The caller runs right
+/// after this piece of work, before any work that waits in the queue. Otherwise the client would show the next frame
+/// before the caller knows its reply.
 package final class EngineQueue: SerialExecutor {
-    /// One run of the queue: a piece of work, then the jobs that were enqueued while it ran.
-    private struct Turn {
+    /// The state of the current turn: a piece of work, and then the jobs that were enqueued during the turn.
+    private struct TurnState {
+        /// Whether a turn runs; otherwise there are no jobs.
         var isRunning = false
-        /// The jobs that run at the end of the turn, in order.
+        /// The jobs that have not run yet, in order.
         var jobs: [UnownedJob] = []
     }
 
     private let queue: any WorkQueue
-    private let turn = Locked(Turn())
+    private let turnState = Locked(TurnState())
 
     /// An executor that runs its work on `queue`.
     package init(_ queue: any WorkQueue) { self.queue = queue }
@@ -41,30 +43,30 @@ package final class EngineQueue: SerialExecutor {
     /// Adds work from any thread.
     package func async(_ work: @escaping @Sendable () -> Void) { self.queue.async { self.runTurn(work) } }
 
-    /// Adds a job of the Swift runtime: to the turn that runs now, otherwise as a turn of its own.
+    /// Adds a job of the Swift runtime: to the turn that runs now, or as a turn of its own if none runs.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let isAddedToTurn = self.turn.withLock { turn in
-            if turn.isRunning { turn.jobs.append(job) }
-            return turn.isRunning
+        let isAddedToTurn = self.turnState.withLock { state in
+            if state.isRunning { state.jobs.append(job) }
+            return state.isRunning
         }
         if !isAddedToTurn { self.queue.async { self.runTurn { self.run(job) } } }
     }
 
     package func checkIsolated() { self.queue.preconditionIsCurrent() }
 
-    /// Runs work, and then the jobs that are enqueued meanwhile.
+    /// Runs work, and then all jobs that are enqueued during the turn.
     private func runTurn(_ work: () -> Void) {
-        self.turn.withLock { $0.isRunning = true }
+        self.turnState.withLock { $0.isRunning = true }
         work()
         while let job = self.takeJob() { self.run(job) }
     }
 
     /// Removes and returns the next job of the turn; ends the turn if there is none.
     private func takeJob() -> UnownedJob? {
-        self.turn.withLock { turn in
-            turn.isRunning = !turn.jobs.isEmpty
-            return turn.isRunning ? turn.jobs.removeFirst() : nil
+        self.turnState.withLock { state in
+            state.isRunning = !state.jobs.isEmpty
+            return state.isRunning ? state.jobs.removeFirst() : nil
         }
     }
 

@@ -44,8 +44,8 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
 
     func send(_ text: [UInt8]) {
         let message = URLSessionWebSocketTask.Message.string(String(decoding: text, as: UTF8.self))
-        // An error is ignored. If the server has just closed the connection, its code would not be known here yet, and
-        // the client would reconnect although the code forbids it. `receive` or the delegate reports the end.
+        // An error of sending is not reported as the end of the connection. The server may have just closed it with a
+        // code that forbids a reconnect, and that code is not known here. `receive` or the delegate reports the end.
         self.task.withLock { $0 }?.send(message) { _ in }
     }
 

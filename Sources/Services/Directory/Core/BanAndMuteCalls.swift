@@ -120,7 +120,7 @@ extension DirectoryMachine {
         if case .mutes(let key, _) = pageKey {
             for user in users { effects += Self.unmuteEffects(user, key) }
         }
-        rows.replacePage(page, pageKey)
+        rows.removeExpired(fromPage: pageKey, keeping: page)
     }
 
     /// The effects of a mute that is lifted or has expired: an input for the fan-out, and the announcement to the

@@ -37,24 +37,27 @@ extension DirectoryRows {
             return
         }
         var oldPages = self.pages(kind, of: live).map(\.entries)
-        // Empty pages are added at the end, for new entries that do not fit on the old pages.
-        let pageCount = max(oldPages.count + 1, (list.entries.count + capacity - 1) / capacity)
-        while oldPages.count < min(pageCount, SanctionLimits.rowsPerList) { oldPages.append([]) }
+        // Empty pages are added for new entries. One more page than before is needed if the last page is full, because
+        // new entries do not go to earlier pages, even if these have room.
+        let wantedPages = max(oldPages.count + 1, (list.entries.count + capacity - 1) / capacity)
+        while oldPages.count < min(wantedPages, SanctionLimits.rowsPerList) { oldPages.append([]) }
         let pages = PagedList.pages(of: list.entries, replacing: oldPages, capacity: capacity, id: { $0.user })
         for (pageNumber, entries) in pages.enumerated() where entries != oldPages[pageNumber] {
             self[kind.key(of: live, page: pageNumber)] = .sanctions(list: SanctionList(page: entries))
         }
-        self.removeEmptyPages(kind, of: live, from: pages.count - 1)
+        self.removeTrailingEmptyPages(kind, of: live, lastPage: pages.count - 1)
     }
 
-    /// Replaces the page `key` by `list`, the entries of the page that have not expired.
-    mutating func replacePage(_ list: SanctionList, _ key: DirectoryKey) {
-        self[key] = .sanctions(list: list)
+    /// Stores what is left of a page: `remaining`, the entries of the page that have not expired.
+    mutating func removeExpired(fromPage key: DirectoryKey, keeping remaining: SanctionList) {
+        self[key] = .sanctions(list: remaining)
         guard let (kind, live, page) = key.sanctionPage else { return }
         // Older versions stored all entries in one row; such a list is split now.
-        if list.entries.count > SanctionLimits.perRow { self.store(self.sanctions(kind, of: live), kind, of: live) }
-        if list.entries.isEmpty, self[kind.key(of: live, page: page + 1)] == nil {
-            self.removeEmptyPages(kind, of: live, from: page)
+        if remaining.entries.count > SanctionLimits.perRow {
+            self.store(self.sanctions(kind, of: live), kind, of: live)
+        }
+        if remaining.entries.isEmpty, self[kind.key(of: live, page: page + 1)] == nil {
+            self.removeTrailingEmptyPages(kind, of: live, lastPage: page)
         }
     }
 
@@ -66,7 +69,7 @@ extension DirectoryRows {
     }
 
     /// Removes the empty pages at the end of a list; `lastPage` is the number of the last page that may exist.
-    private mutating func removeEmptyPages(_ kind: SanctionKind, of live: LiveKey, from lastPage: Int) {
+    private mutating func removeTrailingEmptyPages(_ kind: SanctionKind, of live: LiveKey, lastPage: Int) {
         for page in stride(from: lastPage, through: 0, by: -1) {
             let key = kind.key(of: live, page: page)
             guard let row = self[key] else { continue }
