@@ -73,8 +73,11 @@ actor GatewayMonitor {
     private static func reading(_ page: String?) -> GatewayReading? {
         guard let page else { return nil }
         let values = MetricsPage(page).values
-        guard let start = values[MetricNames.Process.startTime] else { return nil }
-        return GatewayReading(startTime: start, residentBytes: values[MetricNames.Process.residentMemory] ?? 0)
+        // Without the memory, the verdict could not see that it grew, so the reading counts as missing.
+        guard let start = values[MetricNames.Process.startTime],
+            let residentBytes = values[MetricNames.Process.residentMemory]
+        else { return nil }
+        return GatewayReading(startTime: start, residentBytes: residentBytes)
     }
 
     /// Sends one request without a token to each gateway; any response, such as 401, shows that requests are served.
