@@ -8,18 +8,19 @@ import Presence
 import ServiceShell
 import Settings
 
-// A process that runs presence, for tests in which a due row ends the process.
+// This process runs the presence service with a fault, for tests in which a due row (a row of presence's state whose
+// timer has expired) ends the process.
 
-/// Presence that ends its process when it publishes the count 2 of a live whose name begins with `deadly`.
+/// The processor of presence with a fault: it ends its process when it publishes a count of 2 for a deadly live.
 ///
-/// Presence publishes a live's count at most once a second. So if two viewers join within a second, the count 2 is
-/// published when the live's row is due, not by the input of a join.
+/// A live is deadly if its name begins with `deadly`. Presence publishes a live's count at most once a second. So if
+/// two viewers join within a second, the count 2 is published when the live's row is due, not when a join is processed.
 final class DeadlyProcessor: PartitionProcessor {
     private let presence: any PartitionProcessor
 
     init(_ presence: any PartitionProcessor) { self.presence = presence }
 
-    /// Ends the process if the effects publish a count of 2 for a deadly live.
+    /// Ends the process if one of the effects (what presence is about to write) is a count of 2 for a deadly live.
     private func endIfDeadly(_ effects: [Effect]) {
         for case .count(let record) in effects where record.live.text.hasPrefix("deadly") && record.count == 2 {
             fatalError("a deadly row")

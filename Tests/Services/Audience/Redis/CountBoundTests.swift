@@ -6,8 +6,9 @@ import Testing
 
 /// How far a published count may be from the truth (PROTOCOL.md, section 9).
 ///
-/// Until 90 s after its last sign of life, a viewer certainly counts: its lease exists. Until 92 s, the viewer possibly
-/// counts: then the lease has expired at the latest.
+/// A lease is a viewer's entry in Redis. Until 90 s after the viewer's last sign of life the lease exists, so the
+/// viewer certainly counts. Between 90 s and 92 s the lease expires, so the viewer possibly counts. After 92 s the
+/// viewer does not count.
 @Suite(.timeLimit(.minutes(2))) struct CountBoundTests {
     /// A user who has joined: the ticket of the join, and the time of the join or of the last heartbeat.
     private struct Viewer {
@@ -25,7 +26,7 @@ import Testing
         try partition.processAndCommit()
         var random = SeededRandom(seed: seed)
         var viewers: [String: Viewer] = [:]
-        /// The times of all joins and leaves.
+        /// The times of all joins and leaves that the test has sent.
         var changes: [Timestamp] = []
         /// The last published count.
         var publishedCount = 0
@@ -38,8 +39,8 @@ import Testing
         var countRecordCount = 0
         for step in 0..<500 {
             var effects: [Effect] = []
-            // Up to three of 40 users join, or leave with a probability of one third. Their call numbers are offsets of
-            // the inbox.
+            // Up to three times, one of 40 users is drawn. A user outside the live joins; a user in the live leaves
+            // with a probability of one third. A call's number is its offset in the inbox.
             for _ in 0..<Int.random(in: 0..<4, using: &random) {
                 let name = "u\(Int.random(in: 0..<40, using: &random))"
                 let nextOffset = Int64(partition.inbox.count)
@@ -58,14 +59,16 @@ import Testing
                 }
                 changes.append(partition.now)
             }
-            // Every ten steps, less than ten seconds, most viewers send a heartbeat.
+            // Every ten steps most viewers send a heartbeat. A step takes 0.5 to 1 s, so ten steps take 5 to 10 s.
+            // About a fifth of the viewers, chosen by their tickets, never send one.
             if step % 10 == 0 {
                 var beats: [Heartbeat] = []
                 for name in viewers.keys.sorted() {
                     guard let viewer = viewers[name] else { continue }
                     let isSilent = (viewer.ticket + Int64(seed)) % 5 == 0
-                    // A heartbeat after the lease has expired would publish a join that is not a new visit. To be safe,
-                    // a viewer sends none more than 80 s after its last sign of life.
+                    // A heartbeat after the lease has expired would return the viewer to the live, which this test does
+                    // not count. A lease lasts 90 s. To be safe, a viewer that was silent for more than 80 s stays
+                    // silent.
                     let isLate = (partition.now - viewer.lastSignOfLife).count > 80_000
                     if isSilent || isLate { continue }
                     let silence = Milliseconds(Int64.random(in: 0..<5000, using: &random))

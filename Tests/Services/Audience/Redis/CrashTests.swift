@@ -7,7 +7,9 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Crashes, aborted transactions and changes of owner, after Redis has executed a batch.
+/// Crashes, aborted transactions and changes of the partition's owner, after Redis has executed a batch.
+///
+/// Presence has Redis execute a batch of inputs before Kafka commits the batch. Then the batch is processed again.
 @Suite(.timeLimit(.minutes(3))) struct CrashTests {
     let redis: RealRedis
 
@@ -31,7 +33,8 @@ import Testing
         }
         Self.expectSame(effectsOfNextOwner, effectsOfFirstOwner)
         #expect(!effectsOfFirstOwner.isEmpty)
-        // The inputs that are left, up to the first tick of the next owner, have no effects.
+        // The loop ended when the effects were complete. The inputs that are left, the last of which is the first tick
+        // of the next owner, have no effects.
         #expect(try partition.processAndCommit().isEmpty, "expected no further effects")
     }
 
@@ -120,7 +123,7 @@ import Testing
     @Test func `the outbox cursor is read back from the metadata of the committed offset`() {
         var cursor = OutboxCursor()
         #expect(OutboxCursor(text: cursor.text) == cursor)
-        // Any values that differ from those of a new cursor.
+        // These values are arbitrary, but differ from those of a new cursor.
         cursor.epoch = "12.1.abcdef"
         cursor.id = 77
         cursor.latestTime = Timestamp(milliseconds: 1_700_000_000_123)
@@ -185,9 +188,9 @@ import Testing
         }
     }
 
-    /// Writes 400 random steps of the owner and seven users, each with two sessions.
+    /// Writes the inputs of 400 random steps of the owner and seven users, each with two sessions.
     ///
-    /// A step is an input, a tick, or a pause of 100 s.
+    /// A step is an input, a tick, or 100 ticks in 100 s. A step whose heartbeat has no ticket writes nothing.
     private static func writeRandomInputs(_ seed: UInt64, into partition: PartitionHarness) {
         var random = SeededRandom(seed: seed)
         var tickets: [String: Int64] = [:]
@@ -202,7 +205,7 @@ import Testing
             let pause = Milliseconds(Int64.random(in: 0..<1000, using: &random))
             switch Int.random(in: 0..<20, using: &random) {
             case 0..<6:
-                // A new join, or a resume with the session's last ticket, which may be revoked.
+                // A new join, or a resume: a join with the session's last ticket, which may be revoked.
                 let earlierTicket = Bool.random(using: &random) ? ticket : nil
                 tickets["\(name)\(session)"] = partition.write(
                     .join(

@@ -6,8 +6,9 @@ import Testing
 
 /// Values in Redis that no script has written: after a mistake of an operator, an eviction or a restored copy.
 ///
-/// In a new presence epoch, gateways assert all sessions again. So a damaged value costs at most two new epochs, and
-/// never stops the partition.
+/// Redis holds the leases, the entries of the viewers' sessions. When a script fails at a damaged value, a new presence
+/// epoch begins without leases, and gateways assert (list) all their sessions again. So a damaged value costs at most
+/// two new epochs, and never stops the partition.
 @Suite(.timeLimit(.minutes(2))) struct DamagedLeasesTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }
@@ -68,7 +69,7 @@ import Testing
         try self.partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2, session: "s2")))
         try self.partition.tick(seconds: 3)
         try self.partition.send(.assert(members: members))
-        // A new epoch settles within 12 s.
+        // A new epoch settles after 12 s, so it has settled after 14 s.
         try self.partition.tick(seconds: 14)
         let bobsHeartbeat = PartitionHarness.heartbeat("bob", ticket: tickets["bob"] ?? 0)
         try self.partition.send(.heartbeats(beats: [bobsHeartbeat]))
@@ -98,8 +99,8 @@ import Testing
         try plainRedis.run("SET", "{audience.0}:\(keyName)", "x")
         // `past:LIVE:USER` is the profile of a user whose leases have expired.
         try plainRedis.run("RPUSH", "{audience.0}:past:\(PartitionHarness.key.text):eve", "x")
-        // eve's join is left out: any ticket above the offset of the live's opening suffices, here the offset of the
-        // last tick.
+        // eve has not joined. For a heartbeat, any ticket between the offset of the live's opening and the offset of
+        // the heartbeat suffices, so eve uses the offset of the last tick.
         let ticket = Int64(self.partition.inbox.count) - 1
         try self.partition.send(.heartbeats(beats: [PartitionHarness.heartbeat("eve", ticket: ticket)]))
         let listed = try self.partition.listUserIDs(pageSize: 10)

@@ -8,27 +8,31 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// A row of presence that ends the process of its owner when the row is due.
+/// A poison row in the state of presence: when the row is due, the instance that owns the row's partition crashes.
 ///
-/// The processes are `DeadlyPresence`: presence that ends itself when it publishes the count 2 of a live named
-/// `deadly`. After some deaths the row is set aside: an owner removes the row and writes it to the topic of dead
-/// letters. All tests use the same consumer group, so they run one at a time.
+/// A row is a record of presence's state topic; a live's row is due when its count must be published. The instances are
+/// processes of `DeadlyPresence`: the presence service with a fault. It crashes when it publishes a count of 2 viewers
+/// for a live whose name begins with `deadly`. After some crashes the row is set aside: an owner of the partition
+/// removes the row and writes it to the topic of dead letters.
+///
+/// The tests run one at a time, because each starts a Kafka broker and up to two processes, and one busy machine could
+/// then exceed the bound of 15 s.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyDueRowTests {
     private let harness: PresenceShellHarness
     private let kafka: RealKafka
     private let deadlyLive = LiveKey("test", "deadly")
-    /// A live of the same partition, whose viewers must be served in spite of the deadly row.
+    /// A live in the partition of the deadly live, whose viewers must be served in spite of the deadly row.
     private let otherLive: LiveKey
 
     init() throws {
-        // The test has its own broker, because its rows must not end the shells of other tests.
+        // Each test has its own broker, because its row must not crash the presence instances of other tests.
         self.kafka = try RealKafka()
         self.harness = try PresenceShellHarness(
             .full, leaseSeconds: 90, on: TopicBroker(self.kafka, clientID: "deadly-presence"))
         let partitions = PresenceShellHarness.partitions
         let partition = PlazaTopic.partition(of: self.deadlyLive.text, among: partitions)
-        // One of a hundred names falls into the partition of the deadly live.
+        // Among a hundred names, at least one hashes to the partition of the deadly live.
         self.otherLive = try #require(
             (0..<100).lazy.map { LiveKey("test", LiveID("other-\($0)")) }
                 .first { PlazaTopic.partition(of: $0.text, among: partitions) == partition })
@@ -46,8 +50,8 @@ struct DeadlyDueRowTests {
         try self.join("before", self.otherLive)
         try self.harness.read(until: { PresenceShellHarness.lastCount($0, self.otherLive)?.count == 1 })
         try self.writeDeadlyRow()
-        // Three owners must die without progress before the row is set aside. The first owner's death does not count,
-        // because it has made progress since it acquired the partition: 1 + 3 = 4 deaths.
+        // Three owners of the partition must die without progress before the row is set aside. The death of the first
+        // owner does not count, because this owner has committed the join of `before`: 1 + 3 = 4 deaths.
         // The other live then has two viewers, `before` and `after`.
         try self.expectSetAside(deaths: 4, of: services, viewers: 2)
     }
@@ -59,8 +63,9 @@ struct DeadlyDueRowTests {
         defer { withExtendedLifetime(self.kafka) {} }
         try self.harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.otherLive)
         try self.writeDeadlyRow()
-        // No service runs yet. Viewers join the other live for more than a second, so the row, which is due a second
-        // after its live was opened, falls due between inputs of the first batch.
+        // No instance runs yet. Presence takes its time from the timestamps of the inbox's records, and the deadly row
+        // is due a second after its live was opened. Viewers of the other live join for more than a second. So when an
+        // instance starts, the row falls due between two inputs of its first batch (the inputs that commit together).
         /// The time from the first to the last input in the inbox.
         func inboxSpan() -> Milliseconds {
             let times = self.harness.records.filter { $0.topic == PlazaTopic.audienceInbox.rawValue }.map(\.timestamp)
@@ -72,9 +77,9 @@ struct DeadlyDueRowTests {
         try self.harness.read(
             until: { _ in inboxSpan() > Milliseconds(1200) },
             meanwhile: {
-                // A viewer joins only after a read that found nothing new. Without this pause, more inputs than fit
-                // into one batch (500) would precede the due row, and the batches before that of the row would be
-                // committed.
+                // A viewer joins only after a read that found nothing new. Without this pause, more than 500 joins
+                // would precede the due row, and a batch has at most 500 inputs. The first batch would then be
+                // committed before the row is due, but this test needs the row to be due in the first batch.
                 defer { previousRecordCount = self.harness.records.count }
                 guard self.harness.records.count == previousRecordCount else { return }
                 viewers += 1
@@ -82,7 +87,8 @@ struct DeadlyDueRowTests {
             })
         let services = self.startServices(["one"])
         defer { services.stop() }
-        // No owner makes progress before it dies. The viewer `after` joins last.
+        // No owner makes progress before it dies, so every death counts. The other live then has the viewers from above
+        // and `after`.
         try self.expectSetAside(deaths: 3, of: services, viewers: viewers + 1)
     }
 
@@ -94,16 +100,18 @@ struct DeadlyDueRowTests {
         }
     }
 
-    /// Opens the deadly live, and lets two viewers join within a second: their count of 2 makes the live's row deadly.
+    /// Opens the deadly live, and lets two viewers join within a second.
+    ///
+    /// Their count of 2 is published when the live's row is due, and its publication crashes the instance.
     private func writeDeadlyRow() throws {
         try self.harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.deadlyLive)
         for user in ["alice", "bob"] { try self.join(user, self.deadlyLive) }
     }
 
-    /// Waits for the dead letter of the deadly live's row, then lets the viewer `after` join the other live.
+    /// Waits until the deadly live's row is in the topic of dead letters, then lets `after` join the other live.
     ///
-    /// `deaths` is how many owners die until the row is set aside; `viewers` is how many viewers the other live has
-    /// after this join.
+    /// `deaths` is the number of owners that die before the row is set aside. `viewers` is the number of viewers of the
+    /// other live after the join of `after`.
     private func expectSetAside(deaths: Int, of services: SupervisedProcesses, viewers: Int) throws {
         let start = MonotonicClock.now
         func deadLetters(_ records: [IncomingRecord]) -> [IncomingRecord] {
@@ -119,14 +127,15 @@ struct DeadlyDueRowTests {
         let letter = try #require(letters.first)
         #expect(letter.key.map { String(decoding: $0, as: UTF8.self) } == "live/\(self.deadlyLive.text)")
         #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "audience.state")
-        // One more death is allowed: an owner waits only 100 ms until its record of the attempt is written, so on a
-        // slow machine one death may leave no record.
+        // Before an owner processes the row, it writes a record of this attempt, from which the next owner counts the
+        // deaths. An owner waits at most 100 ms for the write. On a slow machine an owner may therefore die before its
+        // record is written, so one more death is allowed.
         #expect((deaths...deaths + 1).contains(services.deathCount))
         print("\(services.deathCount) deaths: the partition is served again after \(outage.count) ms")
         #expect(outage < .seconds(15))
     }
 
-    /// Writes a join of the user to the inbox.
+    /// Writes a join of the user to the inbox of presence.
     private func join(_ user: String, _ live: LiveKey) throws {
         let caller = Caller(
             user: UserInfo(userID: UserID(user)), role: .user,

@@ -7,7 +7,11 @@ import RedisClient
 import TestSupport
 import Testing
 
-/// Presence epochs: when a new one begins, and how gateways restore the viewers until it has settled.
+/// Presence epochs: when a new epoch begins, and how gateways restore the viewers until the epoch has settled.
+///
+/// An epoch is one life of the leases, the entries of the viewers' sessions in Redis. When Redis loses the leases, a
+/// new epoch begins without them. For 12 s, until the epoch settles, gateways assert (list) their sessions, and the
+/// counts are published as stale.
 @Suite(.timeLimit(.minutes(1))) struct EpochTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }
@@ -67,7 +71,8 @@ import Testing
         let effectsAfterwards = try self.partition.tick(seconds: 1)
         #expect(PartitionHarness.epochs(effectsAfterwards).isEmpty)
         #expect(PartitionHarness.counts(effectsAfterwards).map(\.stale) == [false])
-        // 120 + 30 s are more than the 90 s of a lease, but the 120 s without Redis are added to all leases.
+        // No heartbeat was sent for 120 + 30 = 150 s, and a lease lasts 90 s. Nobody has left, because every lease is
+        // extended by the 120 s without Redis.
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 30)).isEmpty)
 
         connection.isCut = true
@@ -149,7 +154,8 @@ import Testing
         case .crash, .restart: self.fixture.redis.kill()
         }
         if loss == .restart { try self.fixture.redis.restart() }
-        // The epoch is due to settle before this tick. Its row is handled alone, as the shell does after a failure.
+        // The epoch is due to settle before this tick. The due row is handled alone, without the tick, as an instance
+        // does after a crash.
         self.partition.writeTick(after: .seconds(12))
         let effectsOfDueRow = try self.partition.processAndCommitNextDue()
         #expect(PartitionHarness.counts(effectsOfDueRow).allSatisfy { $0.stale }, "expected no fresh count")
@@ -202,7 +208,7 @@ import Testing
         return tickets
     }
 
-    /// A viewer's session in the assertion of a gateway, which got the last heartbeat 100 ms ago.
+    /// A viewer's session as a gateway asserts it; the gateway got the session's last heartbeat 100 ms ago.
     private func assertedSession(of name: String, _ tickets: [String: Int64]) -> MemberSession {
         MemberSession(
             session: "s1", user: PartitionHarness.user(name), ticket: Ticket(tickets[name] ?? 0), silentFor: 100)

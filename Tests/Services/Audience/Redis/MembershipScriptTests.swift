@@ -41,7 +41,7 @@ import Testing
         #expect(PartitionHarness.notices(effects).count == 1)
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(try plainRedis.run("ZRANGE", Self.leasesKey, "0", "-1") == .array([.text("alice/s2")]))
-        // The script counts the sessions that have a lease.
+        // The scripts keep the number of sessions with a lease in the field `sessions`.
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("1"))
         // A late heartbeat and an assertion of the first device restore nothing.
         #expect(
@@ -74,7 +74,8 @@ import Testing
         // For each user, the second device replaces the first, and the third replaces the second.
         #expect(PartitionHarness.notices(effects).count == 4, "expected 2 notices for each of 2 users")
         #expect(PartitionHarness.joinedUsers(effects) == ["alice"], "expected that the owner's join is not published")
-        // alice is in the live before the owner joins.
+        // alice joins before the owner, so the first report says that the owner is away (`left`) and the live is not
+        // empty.
         #expect(PartitionHarness.occupancyReports(effects).first == "left not empty")
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(
@@ -142,7 +143,7 @@ import Testing
             Self.rejectionCodes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2)))) == [
                 .banned
             ])
-        // Redis loses everything. The ban stays, because it is a row of the machine.
+        // Redis loses everything. The ban stays, because presence keeps bans in its rows in Kafka, not in Redis.
         try PlainRedisClient(port: self.redis.port).run("FLUSHALL")
         try partition.replaceOwner()
         try partition.tick(seconds: 1)
@@ -154,7 +155,8 @@ import Testing
             Self.rejectionCodes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))) == [
                 .banned
             ])
-        // The ban ends 60 s after it began. By then the new epoch has settled: without bob, whom no gateway asserted.
+        // The ban ends 60 s after it began. The loss of the data began a new epoch, which settles after 12 s. By then
+        // no gateway has asserted bob's session, so bob counts as gone.
         try partition.tick(seconds: 60)
         #expect(try partition.listUserIDs(pageSize: 10).isEmpty)
         let joinEffects = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 4)))
@@ -183,7 +185,7 @@ import Testing
         }
         /// The names in the list of viewers.
         func listedNames(counter: Int64) throws -> [String] {
-            // For a list, any ticket above the offset of the live's opening suffices.
+            // A list needs any ticket above the offset of the live's opening. 100,000 is above it.
             let listCaller = PartitionHarness.caller("alice", counter: counter, ticket: 100_000)
             let effects = try partition.send(.list(cursor: "", count: 10, caller: listCaller))
             let outcomes = PartitionHarness.outcomes(effects)
@@ -243,7 +245,7 @@ import Testing
             return
         }
         #expect(page.members.map(\.user) == [caller.user, PartitionHarness.user("bob")])
-        // A lease lasts 90 s and expires at most 2 s later.
+        // A lease lasts 90 s, and presence notices at most 2 s later that it has expired: 90 + 2 = 92 s.
         let expiryEffects = try partition.tick(seconds: 92)
         #expect(PartitionHarness.leftUsers(expiryEffects).sorted() == ["alice", "bob"])
         caller.user.userName = "Alice 3"
@@ -283,7 +285,8 @@ import Testing
             }
             effects += try partition.send(.assert(members: asserted))
             effects += try partition.tick(seconds: 12)
-            // Presence has sent commands to itself: it asks whether the owner is still present. It handles them now.
+            // When an epoch has settled, presence sends itself a command to check whether the owner is still present.
+            // The harness does not deliver this command, so it is sent here.
             for case .audience(let input) in effects { effects += try partition.send(input.command) }
             return effects
         }

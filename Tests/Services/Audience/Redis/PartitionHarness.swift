@@ -10,8 +10,9 @@ import Testing
 
 /// One partition of presence, with one live: the processor is real and keeps the leases in a real Redis.
 ///
-/// Kafka is simulated by properties (the inbox, the committed rows, the committed offset and its metadata), and so are
-/// the instances that own the partition one after the other. A lease lasts 90 s.
+/// Properties of this class simulate Kafka: the inbox, the committed rows, the committed offset and its metadata. They
+/// also simulate the instances that own the partition one after the other: each has a processor of its own. A lease,
+/// the entry of a session in Redis, lasts 90 s after the session's last sign of life.
 final class PartitionHarness {
     static let key = LiveKey("demo", "stage-1")
     /// The epoch of the live.
@@ -29,7 +30,7 @@ final class PartitionHarness {
     private(set) var rows: [String: [UInt8]] = [:]
     /// The metadata of the committed offset.
     private(set) var metadata = ""
-    /// The index of the first input in the inbox that is not committed.
+    /// The offset of the first input that is not committed; an offset is an index of `inbox`.
     private(set) var committedOffset = 0
     private(set) var now = Timestamp(milliseconds: 1_700_000_000_000)
     /// The processor of the instance that owns the partition.
@@ -40,7 +41,9 @@ final class PartitionHarness {
     private var generation: Int64 = 0
 
     private let policy: AppPolicy
-    /// The inputs that are processed, but not committed: the index after the last of them, and their effects.
+    /// The inputs that are processed, but not committed; nil if there are none.
+    ///
+    /// `end` is the offset after the last of these inputs, and `effects` are their effects.
     private var pending: (end: Int, effects: [Effect])?
 
     /// A partition whose first input opens the live, and whose second input is the tick of its first owner.
@@ -145,7 +148,9 @@ final class PartitionHarness {
         return effects
     }
 
-    /// Removes the metadata of the committed offset, as an operator does who sets the offset to its present value.
+    /// Removes the metadata of the committed offset.
+    ///
+    /// This happens when an operator commits the same offset again with Kafka's tools, which write no metadata.
     func removeCommittedMetadata() { self.metadata = "" }
 
     /// Appends one input, processes and commits it.
@@ -162,7 +167,7 @@ final class PartitionHarness {
         return try self.processAndCommit()
     }
 
-    /// Handles a tick each second, for `seconds`; returns the effects of all ticks.
+    /// Appends, processes and commits a tick each second, for `seconds`; returns the effects of all ticks.
     @discardableResult
     func tick(seconds: Int) throws -> [Effect] {
         var effects: [Effect] = []
@@ -252,8 +257,8 @@ final class PartitionHarness {
     func listUserIDs(pageSize: Int) throws -> [String] {
         var userIDs: [String] = []
         var cursor = ""
-        // The call numbers are above those of the test's own calls. For a list, any ticket above the offset of the
-        // live's opening suffices, so the call number is the ticket, too.
+        // The calls are numbered from 1001, because the tests use lower numbers for their own calls. A list needs any
+        // ticket above 0, the offset of the live's opening, so the call number is also the ticket.
         var counter: Int64 = 1000
         repeat {
             counter += 1

@@ -71,10 +71,10 @@ final class PresenceShellHarness {
         try self.producer.flush(timeout: .seconds(10))
     }
 
-    /// Writes the record that an owner of the live's partition leaves in the state topic if it dies while it processes
-    /// an input; no instance may be running.
+    /// Writes a record of attempts to the state topic, as if an owner of the live's partition had died.
     ///
-    /// Because of this record, the next owner processes the inputs one at a time.
+    /// An owner leaves such a record if it dies while it processes inputs. Because of the record, the next owner
+    /// processes the inputs one at a time. No instance may be running during the call.
     func writeFailedAttempt(_ live: LiveKey) throws {
         let partition = PlazaTopic.partition(of: live.text, among: Self.partitions)
         let inboxPartition = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
@@ -84,8 +84,9 @@ final class PresenceShellHarness {
         // The dictionary has optional values, so its lookup gives a double optional, which `?? nil` flattens.
         let committed = offsets[inboxPartition] ?? nil
         guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(inboxPartition)") }
-        // The process `dead` has died in a group of 1000 inputs that begins at the committed offset. It did not process
-        // an input alone (`count` 0); the next owner does so with each input of the group.
+        // The record says that the process `dead` died while it processed 1000 inputs together, from the committed
+        // offset on. No input was processed alone yet (`count` 0). Up to `aloneUntil`, the next owner processes each
+        // input alone.
         let record = ProcessingAttempts.Record(
             offset: offset, step: 0, count: 0, aloneUntil: offset + 1000, process: "dead")
         try self.producer.send(
@@ -100,7 +101,7 @@ final class PresenceShellHarness {
         init(_ text: String) { self.text = text }
     }
 
-    /// Reads further records until the condition holds for all records so far, but for at most `seconds`.
+    /// Reads records until `condition` is true for the array of all records read so far, but for at most `seconds`.
     ///
     /// Calls `meanwhile` after each read. A timeout is not an error: the test checks `records` afterwards.
     func read(
@@ -127,7 +128,7 @@ final class PresenceShellHarness {
         }
     }
 
-    /// The time of the session's join in the inbox, at which its lease begins.
+    /// The time of the session's join in the inbox, at which the session's lease begins; nil if there is no join.
     static func joinTime(_ records: [IncomingRecord], session: SessionID) -> Timestamp? {
         for record in records {
             guard let input = Self.value(of: record, in: .audienceInbox, as: AudienceInput.self),
@@ -138,7 +139,9 @@ final class PresenceShellHarness {
         return nil
     }
 
-    /// The ticket in the reply to the join of `session`, whose lease is in Redis.
+    /// The ticket in the reply that confirms the join of `session`; nil if there is no such reply.
+    ///
+    /// A join is confirmed when Redis has stored its lease.
     static func ticket(_ records: [IncomingRecord], session: SessionID) -> Int64? {
         for record in records {
             guard let reply = Self.value(of: record, in: .replies, as: Reply.self),
@@ -156,9 +159,10 @@ final class PresenceShellHarness {
             .compactMap { Self.value(of: $0, in: .audienceCounts, as: CountRecord.self) }.first
     }
 
-    /// The value of a record; nil for a record of another topic, and for one without a value, which deletes its key.
+    /// The value of a record; nil for a record of another topic, and for a record without a value.
     ///
-    /// A value that cannot be decoded fails the test: if it were skipped, a test that expects no record could pass.
+    /// A record without a value deletes its key. A value that cannot be decoded fails the test, because a test that
+    /// expects no record could pass if the value were skipped.
     private static func value<Value: Decodable>(
         of record: IncomingRecord, in topic: PlazaTopic, as type: Value.Type
     ) -> Value? {
