@@ -46,7 +46,8 @@ package enum AudienceKey: RowKey {
 
     /// Orders keys by kind, then by their parts.
     ///
-    /// The comparison must be fast, because thousands of windows fall due at the same time. So it builds no texts.
+    /// The comparison must be fast, because thousands of idempotency windows fall due at the same time. So the
+    /// comparison builds no texts.
     package static func < (a: AudienceKey, b: AudienceKey) -> Bool {
         switch (a, b) {
         case (.live(let live), .live(let otherLive)), (.fence(let live), .fence(let otherLive)),

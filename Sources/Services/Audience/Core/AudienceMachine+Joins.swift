@@ -38,8 +38,8 @@ extension AudienceMachine {
             return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
         }
         let areLeasesUncertain = row.isStale || !isConfirmed
-        // The first session of a user is published as a join. If the leases are uncertain, it is not published if the
-        // user was already in the live when they became uncertain.
+        // The join of a user's first session is published. But uncertain leases may lack a session that the user has.
+        // So while they are uncertain, the join of a user who was already in the live is not published.
         let isFirstSession = confirmedJoin?.isFirst ?? true
         let isEntry =
             isFirstSession && !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key)))
@@ -63,8 +63,8 @@ extension AudienceMachine {
         if caller.userID == row.owner { row.ownerPresence = .present }
         if !isConfirmed { row.hasUnrecordedJoins = true }
         rows[.live(input.key)] = .live(row: row)
-        // Uncertain leases do not say whether the user has other devices. A join without a ticket does not resume an
-        // earlier join, so it counts as a join that replaces other devices.
+        // Uncertain leases do not say whether the user has other devices. So while they are uncertain, a join without a
+        // ticket, which resumes no earlier join, counts as a join that replaces other devices.
         let mayReplaceOthers =
             confirmedJoin?.replacesOthers == true || (areLeasesUncertain && caller.ticket == nil)
         if mayReplaceOthers, self.policies[input.key.app].devices == .one {
@@ -76,12 +76,12 @@ extension AudienceMachine {
         self.replyAndRecord(caller, .success(result: callResult), input, planned.moment, in: &rows, into: &effects)
     }
 
-    /// Rejects a join that resumes with a ticket from before the user's kick or leave.
+    /// Rejects a join that resumes with a ticket that is no longer valid: the user was kicked or left after it.
     private func rejectTicket(
         of caller: Caller, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
-        // Redis rejects a ticket only if the join has a ticket. The fallback is above every fence, so the error does
-        // not name a kick as its reason.
+        // Redis rejects a ticket only if the join has one, so the fallback is never used. It is above the lowest valid
+        // ticket of every user, so the error would not name a kick as its reason.
         let ticket = caller.ticket ?? Ticket(.max)
         let error = Self.ticketRevokedError(ticket, of: caller.userID, rows.fence(input.key))
         self.replyAndRecord(caller, .failure(error: error), input, moment, in: &rows, into: &effects)

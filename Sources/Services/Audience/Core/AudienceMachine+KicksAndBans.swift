@@ -26,7 +26,7 @@ extension AudienceMachine {
         in rows: inout Rows, into effects: inout [Effect]
     ) {
         guard let row = rows.live(key) else { return }
-        // A ban without a caller counts as one by the server, in the name of the owner.
+        // A ban without a caller counts as a ban by the app's server, in the name of the owner.
         let reason: KickReason = caller?.role == .user ? .byAdmin : .byServer
         let isRemoved = self.remove(
             user, reason, by: caller?.userID ?? row.owner, key, moment, result, in: &rows, into: &effects)
@@ -42,8 +42,8 @@ extension AudienceMachine {
 
     /// Sends the directory the profile of a banned or muted user, for the lists of bans and mutes (R4.22).
     ///
-    /// The profile is sent with the command that also updates the owner's profile. Earlier versions of the directory
-    /// can read this command, and ignore it for users who are not the owner.
+    /// The command `profile` also updates the owner's profile. It is used here, because earlier versions of the
+    /// directory can read it, and ignore it for users who are not the owner.
     func sendSanctionProfile(_ user: UserInfo, _ key: LiveKey, into effects: inout [Effect]) {
         effects.append(.directory(DirectoryInput(app: key.app, .profile(live: key.live, user: user))))
     }

@@ -23,7 +23,8 @@ extension AudienceMachine {
                 return self.planInput(input, at: moment, in: &rows)
             }
             let call = CallID(key: .calls(input.key, caller.userID, caller.request.session), caller.request)
-            // The window does not contain the calls of this batch yet.
+            // The idempotency window (the recorded outcomes of the session's last calls) does not contain the calls of
+            // this batch yet.
             guard !plannedCalls.contains(call) else { return PlannedInput(moment, input, .repeated) }
             let lookup = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
             if case .leave = input.command, caller.ticket == nil, lookup == .fresh {
@@ -121,8 +122,9 @@ extension AudienceMachine {
         case .signOff(let session, let user, let ticket):
             guard isValidTicket(of: user, ticket) else { return nil }
             return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
-        // While the leases are stale, a user without a session in Redis may still be in the live, so a kick includes
-        // absent users. A ban always does, because it also holds for users who are not in the live.
+        // While the leases are stale, a user without a session in Redis may still be in the live, so a kick also
+        // revokes the tickets of such a user. A ban always does so, because it also holds for users who are not in the
+        // live.
         case .kick(let user, _, _): return .kick(live: key, user: user, includesAbsent: row.isStale)
         case .banned(let user, _, _): return .kick(live: key, user: user, includesAbsent: true)
         case .profile(let caller):
@@ -137,8 +139,8 @@ extension AudienceMachine {
         case .verifyGuestMembership(let user, _, _), .announceMute(let user, _, _):
             return .profile(live: key, user: user)
         case .confirm(let user):
-            // Stale leases do not say who is in the live. When a new epoch has settled, presence makes the seat and
-            // connection machines ask again.
+            // Stale leases do not say who is in the live, so the question is not answered. When a new epoch has
+            // settled, presence makes the seat and connection machines ask again.
             return row.isStale ? nil : .isMember(live: key, user: user)
         }
     }

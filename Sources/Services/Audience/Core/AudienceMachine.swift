@@ -90,9 +90,9 @@ extension AudienceMachine {
 
     /// Removes a due row whose handling fails every time.
     ///
-    /// Of the partition's row only the due time is removed, so the epoch never settles. The lives that run now keep
-    /// their stale counts until the next epoch; lives that open later are not affected. No new epoch is begun here,
-    /// because settling it would fail for the same reason.
+    /// The partition's row stays, but loses its due time, so the present epoch of the leases never settles. The lives
+    /// that run now keep their stale counts until the next epoch; lives that open later are not affected. No new epoch
+    /// is begun here, because settling it would fail for the same reason.
     package func removeRow(_ key: AudienceKey, in rows: inout Rows) {
         guard key == .partition else {
             rows[key] = nil

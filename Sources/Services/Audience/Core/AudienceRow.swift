@@ -2,9 +2,10 @@
 package import MachineKit
 package import PlazaModel
 
-/// One keyed piece of presence's state.
+/// A row of presence: one keyed piece of its state, stored as a record of the state topic.
 ///
-/// The rows do not contain the sessions of the lives. Redis holds the sessions, and gateways can assert them again.
+/// The rows do not contain the sessions of the lives. Redis holds the sessions, and gateways can assert (list) them
+/// again.
 package enum AudienceRow: JournalRow, Codable {
     case partition(row: PartitionRow)
     case live(row: LiveRow)
@@ -81,7 +82,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var publishedTotalViewers = 0
     /// When the count was last published.
     package var publishedAt: Timestamp
-    /// When the unpublished count is due to be published (at most one update a second).
+    /// When a changed count is due to be published (at most one update a second); nil if the count has not changed.
     package var countDue: Timestamp?
     /// Whether the owner is present, has left or is offline, according to the leases.
     package var ownerPresence = OwnerPresence.left
@@ -91,7 +92,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var wasReportedEmpty = true
     /// When the occupancy was last reported to the directory.
     package var occupancyReportedAt = Timestamp.distantPast
-    /// When the unreported occupancy is due to be reported (at most one update a second).
+    /// When a changed occupancy is due to be reported (at most one update a second); nil if nothing is to report.
     package var occupancyDue: Timestamp?
     /// Whether the leases of this live are uncertain: Redis cannot be reached, or a new epoch has not settled.
     package var isStale = false

@@ -3,9 +3,10 @@ package import PlazaModel
 
 /// The result of a lease request.
 package enum LeaseResult: Hashable, Sendable {
-    /// Redis could not be reached.
+    /// The request has no result, because Redis could not be reached or a script failed.
     case unavailable
-    /// The changes that the request made; empty when it changed nothing.
+    /// The changes that the request made, or the reason why a join was rejected; empty when the request changed
+    /// nothing.
     case changed([LeaseChange])
     /// One page of the audience list, and the number of users in the live.
     ///
@@ -23,7 +24,7 @@ package enum LeaseResult: Hashable, Sendable {
     package var changes: [LeaseChange] { if case .changed(let changes) = self { changes } else { [] } }
 }
 
-/// One change to the leases.
+/// One change to the leases, or the rejection of a join.
 ///
 /// `count` is the number of users in the live after the change, without the owner.
 package enum LeaseChange: Hashable, Sendable {
@@ -43,10 +44,10 @@ package enum LeaseChange: Hashable, Sendable {
     case kicked(user: UserInfo, count: Int)
     /// The user's last lease expired.
     case expired(live: LiveKey, user: UserInfo, count: Int)
-    /// A heartbeat arrived for a user whose leases had expired: the user is in the live again.
+    /// A heartbeat arrived for a user whose leases had expired, so the user is in the live again.
     case returned(user: UserInfo, count: Int)
     /// A user in the live has changed its name or picture.
     case renamed
-    /// An assertion changed the count.
+    /// An assertion (a gateway's list of its sessions) changed the count.
     case asserted(count: Int)
 }

@@ -4,10 +4,10 @@ package import MachineKit
 
 /// The circuit breaker shared by all connections of a process to Redis.
 ///
-/// The connections share one thread, so each request that times out delays all partitions. Therefore, after one
-/// time-out, the requests on all connections fail immediately until a pause is over.
+/// The connections share one thread, so each request that times out delays all partitions. Therefore, after the server
+/// has not answered once, or has denied access, the requests on all connections fail immediately until a pause is over.
 package final class CircuitBreaker: Sendable {
-    /// When the breaker closes again.
+    /// When the breaker closes again, so that requests are sent; a past time if the breaker is closed.
     private let closesAt = Locked(MonotonicTime.distantPast)
     private let pause: Milliseconds
     /// Returns the current time.
@@ -24,7 +24,7 @@ package final class CircuitBreaker: Sendable {
     /// Whether connections may send requests now.
     package var isClosed: Bool { self.closesAt.withLock { $0 } <= self.now() }
 
-    /// Opens the breaker for a pause, because the server did not answer.
+    /// Opens the breaker for a pause, because the server did not answer or denied access.
     package func trip() {
         let pauseEnd = self.now() + self.pause
         self.closesAt.withLock { $0 = pauseEnd }

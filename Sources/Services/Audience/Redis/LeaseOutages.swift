@@ -3,11 +3,11 @@ internal import Concurrency
 
 /// The partitions of a process whose leases Redis does not serve at the moment.
 ///
-/// The processors of all partitions write it; the report of the service's state reads it.
+/// The processors of the partitions change this list; the report of the service's state reads it.
 package final class LeaseOutages: Sendable {
     private let partitions = Locked<Set<Int>>([])
 
-    /// At first, no partition is without its leases.
+    /// Creates a list without partitions: the leases of all partitions are served.
     package init() {}
 
     /// Whether at least one partition is without its leases.

@@ -87,7 +87,8 @@ extension LeaseRequest {
 
     /// Reads the reply of the script; nil when the reply is malformed.
     ///
-    /// The reply of a request that changes the leases has no changes; they are read from the outbox.
+    /// For a request that changes the leases, the result is `.nothing`, because the reply does not contain the changes.
+    /// `LeaseStore` reads the changes from the outbox.
     func result(_ reply: RedisReply) -> LeaseResult? {
         switch self {
         case .join, .leave, .heartbeats, .assert, .kick, .rename, .clear, .tick:

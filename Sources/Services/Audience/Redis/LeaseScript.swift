@@ -25,7 +25,9 @@ package enum LeaseScript: String, CaseIterable, Sendable {
         RedisScriptCall(self.source, keys: [hashTag], arguments: arguments)
     }
 
-    /// The script, joined from its own file and, before it, the files that check the owner and define shared functions.
+    /// The script: its own file, preceded by the files that it needs.
+    ///
+    /// `guard.lua` checks the owner and the epoch. `change.lua` defines the functions that change the leases.
     private var assembled: RedisScript {
         let parts: [[UInt8]]
         switch self {

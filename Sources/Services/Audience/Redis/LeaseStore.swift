@@ -5,8 +5,10 @@ package import PlazaModel
 internal import RedisClient
 package import ServiceShell
 
-/// The leases of one partition in Redis: executes the requests of a batch in one pipeline, and reads the
-/// changes that they made.
+/// The store of one partition's leases in Redis; it executes the requests of a batch of inputs in one pipeline.
+///
+/// A lease is the entry of a session in a live, and expires after the session's last heartbeat. The requests write the
+/// changes that they make to an outbox in Redis, from which the store reads the changes.
 ///
 /// A former owner of the partition may wake up and send requests, and Redis may lose data. So each request names the
 /// owner's generation (fencing token) and the epoch of the leases (one life of the lease data). The scripts, which
@@ -21,10 +23,11 @@ package final class LeaseStore {
     /// The outcome of a batch.
     package enum BatchOutcome: Equatable, Sendable {
         /// The requests have no results: Redis could not be reached, a script failed, or the epoch changed during each
-        /// attempt. `mayHaveRun`: whether Redis may have executed the requests.
+        /// attempt. `mayHaveRun`: whether Redis may have executed the requests. `detail`: the reason, for the log.
         case unavailable(mayHaveRun: Bool, detail: String)
-        /// The result of each input, the name of the new epoch if one began, and the id of the last outbox entry up to
-        /// the batch's last offset.
+        /// The result of each input, and the name of the new epoch; nil if no epoch began.
+        ///
+        /// `lastID` is the id of the last outbox entry that an input of this batch or of an earlier batch has made.
         case done(results: [LeaseResult], newEpoch: String?, lastID: Int64)
     }
 
@@ -34,7 +37,7 @@ package final class LeaseStore {
         case fenced
         /// The leases in Redis belong to another epoch than the requests name.
         case epochChanged
-        /// Redis cannot be reached.
+        /// Redis cannot be reached, or has sent too few replies.
         case unavailable(mayHaveRun: Bool, detail: String)
         /// A script has failed, or its reply is malformed, because Redis holds values that no script has written.
         case damaged(detail: String)
@@ -49,7 +52,7 @@ package final class LeaseStore {
     private var generation: Int64 = 0
     /// The number of epochs that this store has begun; makes the epochs' names unique.
     private var epochsBegun = 0
-    /// Whether the values in Redis cannot be trusted, so that the next epoch must begin without them.
+    /// Whether the values in Redis cannot be trusted; if so, the next epoch begins without reading them.
     private var isDamaged = false
     /// The server on which the partition is open, and the epoch of the leases on this server; nil when the partition
     /// must be opened first.
@@ -81,8 +84,8 @@ package final class LeaseStore {
     ///   - batch: the inputs, in order; a request whose offset was already executed changes nothing.
     ///   - cursor: the position up to which this owner has published the outbox.
     ///   - committedID: the id of the last entry whose publication is committed; entries up to it are deleted.
-    ///   - needsEpoch: whether a new epoch must begin in any case, because inputs were decided while Redis was not
-    ///     available.
+    ///   - needsEpoch: whether a new epoch must begin even if Redis still has the leases, because inputs were decided
+    ///     without Redis and the leases may contradict these decisions.
     ///   - lives: returns all lives of the partition. It is called only after a script has failed, to remove the leases
     ///     of each live by its name.
     /// - Returns: the result of each input, or the reason why there are no results.
@@ -158,7 +161,9 @@ package final class LeaseStore {
         opened.epoch == name && name.hasSuffix(opened.identity.runID)
     }
 
-    /// Connects and opens the partition, unless it is already open on this connection.
+    /// Connects to Redis, and opens the partition, unless it is already open on this connection.
+    ///
+    /// To open the partition is to register this owner's generation in Redis, and to read the epoch of the leases.
     ///
     /// - Parameter isFirstEpoch: whether no owner of the partition has committed an epoch so far.
     /// - Returns: the server, and the name of the epoch of its leases; the name is empty if the server has no leases,
@@ -183,9 +188,10 @@ package final class LeaseStore {
         return opened
     }
 
-    /// Begins a new epoch.
+    /// Begins a new epoch, and returns its name.
     ///
-    /// The epoch's name contains the owner's generation and the run id of the Redis server.
+    /// The name consists of the owner's generation, the number of the epoch among those of this store, and the run id
+    /// of the Redis server.
     private func beginEpoch(
         _ identity: RedisClient.Identity, _ cursor: OutboxCursor, at now: Timestamp, _ lives: () -> [LiveKey]
     ) throws(Failure) -> String {
@@ -291,8 +297,9 @@ package final class LeaseStore {
         return LeaseScript.outbox.call(arguments, hashTag: self.hashTag)
     }
 
-    /// Reads the reply of the script `outbox`: the number of sessions, and the entries.
+    /// Reads the reply of the script `outbox`, and stores the number of sessions that it contains.
     ///
+    /// - Returns: the entries, and whether the page is full, so that more entries may follow.
     /// - Throws: `damaged` when the reply is malformed.
     private func readPage(_ reply: RedisReply) throws(Failure) -> (entries: [OutboxEntry], isFull: Bool) {
         guard let elements = reply.elements, elements.count == 2, let sessions = elements[0].integer,

@@ -5,8 +5,8 @@ internal import RedisClient
 
 /// One change to the leases, as stored in the partition's outbox, a stream in Redis.
 ///
-/// The change is published once, in the Kafka transaction of its offset, and deleted after the transaction has
-/// committed.
+/// The change is published once, in the Kafka transaction that commits the input that made the change. The entry is
+/// deleted after this transaction has committed.
 struct OutboxEntry {
     /// The number of the entry in the partition's outbox, in ascending order.
     var id: Int64

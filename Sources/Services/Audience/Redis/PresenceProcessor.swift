@@ -6,11 +6,13 @@ package import PlazaModel
 internal import PlazaWire
 package import ServiceShell
 
-/// Runs presence for one partition: plans a batch, executes its lease requests in Redis, and handles the results.
+/// The processor of presence for one partition; it plans a batch, executes its lease requests in Redis, and handles the
+/// results.
 ///
-/// The requests are executed before the shell's transaction. If the transaction aborts, the batch is processed again.
-/// To make this safe, the changes stay in Redis's outbox until the transaction has committed, and Redis executes the
-/// request of each offset once. So processing the batch again changes nothing in Redis and emits the same effects.
+/// The shell, the run loop of the instance, commits each batch in a Kafka transaction. Redis executes the requests
+/// before the transaction. If the transaction aborts, the batch is processed again. To make this safe, the changes stay
+/// in Redis's outbox until the transaction has committed, and Redis executes the request of each offset once. So
+/// processing the batch again changes nothing in Redis and emits the same effects.
 package final class PresenceProcessor: PartitionProcessor {
     private let machine: AudienceMachine
     private let store: LeaseStore
@@ -56,7 +58,7 @@ package final class PresenceProcessor: PartitionProcessor {
         // A later version of an unreadable row, or its removal, replaces it.
         self.unreadableKeys.remove(key)
         guard let rowKey = AudienceKey(text: key) else {
-            // Without a row there is nothing to lose.
+            // A record without a row removes its key, so no row is lost if the record is skipped.
             if row != nil { self.unreadableKeys.insert(key) }
             return self.skip(key, "no key of a row")
         }
@@ -78,8 +80,8 @@ package final class PresenceProcessor: PartitionProcessor {
     @discardableResult
     package func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) -> Int {
         self.causeIndexes.removeAll(keepingCapacity: true)
-        // If there are lives but no committed epoch, the committed metadata is lost: an operator has reset the offset.
-        // This is checked before `plan`, which adds the lives that this batch opens.
+        // If there are lives but no committed epoch, the committed metadata is lost, because an operator has reset the
+        // offset. This is checked before `plan`, which adds the lives that this batch opens.
         let hadLivesWithoutEpoch = self.cursor.epoch.isEmpty && !self.rows.lives.isEmpty
         let batch = self.machine.plan(inputs.map(self.decode), in: &self.rows)
         guard let first = batch.first else { return inputs.count }
@@ -161,9 +163,9 @@ package final class PresenceProcessor: PartitionProcessor {
         let moment = self.advance(to: input)
         // There is only one input, whose index is 0.
         defer { self.causeIndexes = Array(repeating: 0, count: effects.count) }
-        // An epoch must not settle if Redis has lost it since the last input: the counts would be marked as certain,
-        // and viewers who are still there would count as gone. So another epoch must begin first, which
-        // `leasesUnavailable` requests.
+        // When an epoch settles, the counts are marked as certain, and viewers without a lease count as gone. This
+        // would be wrong if Redis has lost the epoch since the last input. So in this case the epoch does not settle:
+        // `leasesUnavailable` makes another epoch begin first.
         if let settlesAt = self.rows.partition.settlesAt, settlesAt <= moment.now,
             !(try self.store.reopen(expectingEpochOf: self.cursor))
         {
@@ -182,7 +184,9 @@ package final class PresenceProcessor: PartitionProcessor {
 
     // MARK: Inputs
 
-    /// Advances the partition's time to an input, and its standstill: the sum of the times without an owner or input.
+    /// Advances the partition's time to an input, and adds the pause before the input to the standstill if it was long.
+    ///
+    /// The standstill is the sum of the times in which the partition had no owner or no input.
     ///
     /// - Returns: the moment of the input.
     private func advance(to input: InboxInput) -> Moment {

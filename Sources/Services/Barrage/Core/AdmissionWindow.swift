@@ -4,11 +4,11 @@ package import PlazaModel
 
 /// The sliding window of one second: the items that entered a feed, and the senders who tried to send messages.
 ///
-/// The window contains only numbers. So it is quickly copied for undo, in case the batch aborts.
+/// The window contains only numbers, so that it is quickly copied for undo when the batch aborts.
 ///
-/// The window contains at most as many admissions as the budget's `total`. Control items and gifts enter even if the
-/// window is full; the oldest admissions are then removed before they expire. That makes no room for messages: the
-/// window stays full.
+/// The window contains at most as many admissions as the budget's `total`, the items that may enter in a second.
+/// Control items and gifts enter even if the window is full; each then replaces the oldest admission before that
+/// expires. The window stays full, so no message enters in their place.
 package struct AdmissionWindow: Sendable {
     /// The admission of one item.
     struct Admission: Hashable, Sendable {
@@ -48,9 +48,9 @@ package struct AdmissionWindow: Sendable {
     package private(set) var count = 0
     /// One entry for each sender, sorted by sender.
     private(set) var tallies: ContiguousArray<Tally> = []
-    /// A time in milliseconds before which no tally expires, so that `removeExpiredTallies(at:)` need not search.
+    /// A time in milliseconds before which no tally expires; until then `removeExpiredTallies(at:)` need not search.
     ///
-    /// Only tallies without admissions expire.
+    /// Only tallies without admissions expire. `.max` means that there is no such tally.
     private(set) var nextTallyExpiry: Int64 = .max
 
     /// Creates an empty window.
@@ -119,7 +119,7 @@ package struct AdmissionWindow: Sendable {
         return .admitted
     }
 
-    /// Removes expired admissions, and returns how long until an item of the class may enter; nil if it may enter now.
+    /// Removes expired admissions, and returns the time until an item of the class may enter; nil if it may enter now.
     package mutating func wait(for feedClass: FeedClass, under budget: FeedBudget, at now: Timestamp) -> Milliseconds? {
         self.removeExpiredAdmissions(at: now.milliseconds)
         guard let limit = budget.limit(of: feedClass), self.count >= limit else { return nil }

@@ -102,7 +102,7 @@ package enum BarrageRow: JournalRow, Codable {
     case feed(row: CopyOnWrite<FeedRow>)
     case calls(window: MessageWindow)
     case givers(count: UniqueCount)
-    /// The errors of the calls that the backend refused; `words` is their name in stored rows.
+    /// The errors of the calls that the backend refused; the label is `words`, because stored rows contain it.
     case backend(words: BackendErrors)
 
     package var due: Timestamp? {
@@ -117,8 +117,8 @@ package enum BarrageRow: JournalRow, Codable {
 
 /// The fan-out's row of a live's feed.
 ///
-/// The feed is open until `removeAt` is set. This happens once, when `liveEnded` is appended as the feed's last item
-/// (I1 in docs/RULES.md).
+/// The feed is open until `numbers.removeAt` is set. This happens once, when `liveEnded` is appended as the feed's last
+/// item (I1 in docs/RULES.md).
 package struct FeedRow: Equatable, Sendable, Codable {
     var numbers: FeedNumbers
     /// The admissions of the last second, stored so that a new owner of the partition does not grant the budget twice

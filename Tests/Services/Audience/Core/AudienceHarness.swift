@@ -3,11 +3,12 @@ import AudienceCore
 import MachineKit
 import PlazaModel
 
-/// One partition with one running live: inputs are handled one by one, with the results that Redis would return.
+/// The machine of presence with one partition and one running live, to which tests send inputs one by one.
 ///
-/// An input is first planned: the plan has the request to Redis, if the input needs one. Then the input is handled,
-/// with the result of the request. No Redis runs: the tests name each result themselves, such as
-/// `.changed([.joined(isFirst: true, count: 1)])`: the user's first session joined, and the live now has one viewer.
+/// The machine first plans an input: it decides which request to Redis the input needs, if any. Then it handles the
+/// input with the result of the request. No Redis runs here, so the tests name each result themselves. For example,
+/// `.changed([.joined(isFirst: true, count: 1)])` means that the user's first session joined, and that the live now has
+/// one viewer.
 struct AudienceHarness {
     static let key = LiveKey("demo", "stage-1")
     /// The epoch of the live.
@@ -15,14 +16,16 @@ struct AudienceHarness {
     static let owner = UserInfo(userID: "host", userName: "Host")
     static let alice = UserInfo(userID: "alice", userName: "Alice")
     static let bob = UserInfo(userID: "bob", userName: "Bob")
-    /// The offset of a test's first input; if that input is a join, also the ticket that the join returns.
+    /// The offset of a test's first input, because the harness itself opens the live at offset 101.
+    ///
+    /// If the first input is a join, this offset is also the ticket that the join returns.
     static let firstInputOffset: Int64 = 102
     /// A ticket that no join of a test returns, for callers whose join the test leaves out.
     ///
-    /// In most calls the machine accepts every ticket above the offset of the live's opening. Only where a wrong ticket
-    /// could create or remove a lease, the ticket must also be below the offset of the input: in a resume (a join that
-    /// names the ticket of an earlier join), a heartbeat, an assertion, and a sign-off (a gateway has closed a session
-    /// permanently).
+    /// In most calls the machine accepts every ticket above 101, the offset of the live's opening. In inputs where a
+    /// wrong ticket could create or remove a lease, the ticket must also be below the offset of the input. These inputs
+    /// are a resume (a join that names the ticket of an earlier join), a heartbeat, an assertion (a gateway lists its
+    /// sessions), and a sign-off (a gateway has closed a session permanently).
     static let unusedTicket: Int64 = 110
     static let ending = Ending(
         reason: .endedByServer, caller: nil, epoch: Self.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
@@ -53,9 +56,10 @@ struct AudienceHarness {
         return effects
     }
 
-    /// Handles an event at the moment of its planned input, or of the first input of its batch.
+    /// Handles an event: the result of one planned input, or a change of the availability of Redis.
     ///
-    /// An event without an input happens at the moment of the next input.
+    /// The event happens at the moment of its input, or of the first input of its batch. An event without an input
+    /// happens at the moment of the next input.
     mutating func handle(_ event: AudienceEvent, into effects: inout [Effect]) {
         let firstInput: PlannedInput? =
             switch event {
@@ -85,7 +89,9 @@ struct AudienceHarness {
         return self.send(nil, redisResult: .changed(changes))
     }
 
-    /// Begins a new presence epoch, because Redis has lost the leases; the epoch settles 12 s later.
+    /// Begins a new presence epoch, as after a loss of the leases in Redis.
+    ///
+    /// The epoch settles 12 s later. Until then, gateways assert their sessions, and counts are stale.
     mutating func beginEpoch(_ name: String) -> [Effect] {
         var effects: [Effect] = []
         self.handle(.leaseEpochBegan(name: name, wasEmpty: false), into: &effects)
@@ -197,7 +203,7 @@ struct AudienceHarness {
     static func notices(_ effects: [Effect]) -> [Notice] {
         effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
     }
-    /// The effects that make all machines reject the user's tickets from before `ticket`.
+    /// The effects that make all machines reject the user's tickets that are lower than `ticket`.
     static func effectsOfRevokedTickets(of user: UserID, before ticket: Ticket) -> [Effect] {
         [
             .directory(DirectoryInput(app: "demo", .floor(live: "stage-1", user: user, ticket: ticket))),
@@ -206,7 +212,9 @@ struct AudienceHarness {
             .connection(ConnectionInput(app: "demo", .floor(live: "stage-1", user: user, ticket: ticket))),
         ]
     }
-    /// The effects of a kick of alice, the only viewer, without those of `effectsOfRevokedTickets`, which precede them.
+    /// The effects of a kick of alice, the only viewer, except the effects that revoke her tickets.
+    ///
+    /// A kick first has the effects in `effectsOfRevokedTickets`, then these.
     func effectsOfKickingAlice(lowestValidTicket: Ticket) -> [Effect] {
         [
             Self.publish(.audienceLeft(user: Self.alice)), Self.userGone("alice"), self.countEffect(0, totalViewers: 1),

@@ -120,7 +120,8 @@ import Testing
             AudienceHarness.rejectionCode(outsider, harness.send(.list(cursor: "", count: 10, caller: outsider)))
                 == .notInRoom)
         _ = harness.send(AudienceHarness.endOfLive)
-        // After the end of the live, a join is rejected with another code than the calls of a user who has joined.
+        // After the end of the live, a join is rejected with a code of its own, `noSuchRoomOnEntry`. All other calls
+        // are rejected with `noSuchRoom`.
         let lateCaller = AudienceHarness.caller(AudienceHarness.bob, counter: 2, ticket: AudienceHarness.unusedTicket)
         #expect(
             AudienceHarness.rejectionCode(lateCaller, harness.send(.join(caller: lateCaller))) == .noSuchRoomOnEntry)
@@ -167,7 +168,8 @@ import Testing
     /// Rules: R3.56.
     @Test func `the end of a live is passed on with the total of visits, and a repeated end without a total`() {
         var harness = AudienceHarness()
-        // Redis reports each join as bob's first, and no leave between, so each join counts as a visit in the total.
+        // For each join, Redis reports that bob had no session before. No leave is recorded, so no join continues an
+        // earlier visit, and the total has three visits.
         for counter in 1...3 {
             let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(counter))
             _ = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
@@ -201,7 +203,8 @@ import Testing
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1, ticket: AudienceHarness.unusedTicket)
         let member = AudienceMember(user: AudienceHarness.alice, joinedAt: harness.now)
-        // The cursor of a page is the ticket of the last viewer of the page before it; the first page begins after -1.
+        // The cursor of a page is the ticket of the last viewer on the page before. An empty cursor stands for the
+        // first page; the request to Redis then has -1, which is below every ticket.
         #expect(
             harness.plan(.list(cursor: "", count: 1000, caller: caller)).request
                 == .page(live: AudienceHarness.key, after: -1, count: Limits.audiencePage))

@@ -6,7 +6,8 @@ import Testing
 
 /// Reports to the directory: whether the owner is present, has left or is offline, and whether the live is empty.
 ///
-/// Presence reports at most once a second. After a pause of five seconds, the next change is reported at once.
+/// Presence, the machine that knows who is in a live, reports at most once a second. So the tests pause for five
+/// seconds where the next change must be reported at once.
 @Suite struct OccupancyTests {
     private let ownerCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
 

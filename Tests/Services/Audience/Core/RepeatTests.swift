@@ -5,6 +5,9 @@ import PlazaModel
 import Testing
 
 /// Repeated calls, late retries, and resumes with tickets.
+///
+/// A late retry is a copy of a call that is sent more than 60 s after the first copy. A resume is a join with the
+/// ticket of an earlier join.
 @Suite struct RepeatTests {
     @Test func `I15 a repeated join gets the same reply with the same ticket, without a lease request`() {
         var harness = AudienceHarness()
@@ -48,7 +51,7 @@ import Testing
         _ = harness.send(.signOff(session: "s1", user: "alice", ticket: Ticket(ticket)))
         #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
-        // A newer live with the same id; its epoch is above that of alice's live.
+        // A newer live with the id of alice's live, and with a higher epoch.
         (harness, _) = liveWithAlice()
         _ = harness.send(.opened(epoch: AudienceHarness.epoch + 1, owner: AudienceHarness.bob))
         #expect(AudienceHarness.rejectionCode(caller, harness.send(.join(caller: caller))) == .noSuchRoomOnEntry)
@@ -83,8 +86,8 @@ import Testing
         #expect(
             effectsOfLaterResume.contains(AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice))),
             "expected that the resume is published as a join, because alice's lease has expired")
-        // While Redis cannot be reached, a ticket that no join issued is rejected too (I5 in docs/RULES.md). This
-        // resume, too, names its own offset as its ticket.
+        // A ticket that no join issued is rejected also while Redis cannot be reached (I5 in docs/RULES.md). The ticket
+        // of this resume is the offset of the resume itself.
         let ownOffset = harness.offset + 1
         let withOwnOffset = AudienceHarness.caller(AudienceHarness.bob, counter: 20, ticket: ownOffset)
         #expect(
@@ -147,8 +150,8 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] != nil)
-        // An outcome expires after 60 s, rounded up to 70 s at most. The call's counter expires a
-        // `droppedCounterLifetime` later, rounded up by at most 10 s.
+        // An outcome expires after 60 s, which rounding extends to at most 70 s. Then the row has only the call's
+        // counter, which expires `droppedCounterLifetime` later, and rounding adds at most 10 s.
         _ = harness.tick(after: .seconds(71))
         _ = harness.tick(after: IdempotencyLimits.droppedCounterLifetime + .seconds(10))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] == nil)

@@ -5,7 +5,8 @@ import Testing
 
 /// The expiry of leases.
 ///
-/// A lease lasts 90 s from the last sign of life, and expires at most 2 s later.
+/// A lease is the entry in Redis of a session in a live. It lasts 90 s from the session's last sign of life, and
+/// expires at most 2 s later.
 @Suite(.timeLimit(.minutes(3))) struct ExpiryTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }
@@ -61,8 +62,8 @@ import Testing
 
     @Test func `I4 a standstill, a time without any input, is added to all leases`() throws {
         try self.join("alice")
-        // The 60 s without input do not count: the lease exists after 80 + 9 = 89 s, and has expired after
-        // 89 + 3 = 92 s.
+        // A pause between two inputs that is longer than `Moment.maxGap` is a standstill, so the 60 s without input do
+        // not count. The lease exists after 80 + 9 = 89 s, and has expired after 89 + 3 = 92 s.
         try self.partition.tick(seconds: 80)
         #expect(PartitionHarness.leftUsers(try self.partition.sendTick(after: .seconds(60))).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 9)).isEmpty)
@@ -95,8 +96,8 @@ import Testing
         let aliceTicket = try self.join("alice")
         let bobTicket = try self.join("bob")
         try self.partition.send(.leave(caller: PartitionHarness.caller("alice", counter: 2, ticket: aliceTicket)))
-        // The kick and the heartbeats are in one batch: the heartbeats are planned before the kick is stored, so Redis
-        // must reject bob's.
+        // The kick and the heartbeats are in one batch. Presence turns all inputs of a batch into requests to Redis
+        // before it stores the kick, so Redis must reject bob's heartbeat.
         self.partition.write(.kick(user: "bob", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 1)))
         self.partition.write(
             .heartbeats(beats: [
@@ -156,8 +157,9 @@ import Testing
         self.partition.write(joinCommand, after: .seconds(80))
         try self.partition.replaceOwner()
         #expect(PartitionHarness.outcomes(try self.partition.processAndCommit()) == firstOutcomes)
-        // The outcome is recorded for 60 s, rounded up to the next multiple of 10 s: at most 70 s. The standstill does
-        // not count, so the outcome was still recorded after it, and is forgotten 75 s later.
+        // An outcome is recorded for 60 s, which rounding extends to at most 70 s. The standstill of 80 s does not
+        // count, so the outcome was still recorded after the standstill. It is forgotten 75 s later, because 75 s are
+        // more than 70 s.
         try self.partition.tick(seconds: 75)
         let lateOutcomes = PartitionHarness.outcomes(try self.partition.send(joinCommand))
         #expect(lateOutcomes == [.failure(error: .requestForgotten)])
