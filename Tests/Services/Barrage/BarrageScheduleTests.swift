@@ -7,7 +7,7 @@ import Testing
 
 @testable import BarrageCore
 
-/// Random schedules of inputs to two lives, in batches; transactions may abort, and another instance may take over.
+/// Random schedules: inputs to two lives, in batches whose transactions may abort; another instance may take over.
 @Suite struct BarrageScheduleTests {
     /// A pause, then an input.
     private struct Step {
@@ -44,7 +44,8 @@ import Testing
                 epoch += 1
                 command = .opened(epoch: epoch, owner: "u0")
             case 1:
-                // The fan-out ignores an end whose epoch is below the live's epoch. `.max` is below no epoch.
+                // The fan-out ignores an end whose epoch is below the live's epoch. The epoch `.max` is not below any
+                // epoch, so this end always counts.
                 command = .ended(ending: ending(of: .max))
             case 2:
                 command = .rights(
@@ -99,7 +100,8 @@ import Testing
     /// With a seed, one batch in three aborts and is consumed again. In half of these cases another instance has taken
     /// over, which restores the rows from the state topic. Without a seed no batch aborts.
     ///
-    /// About 33 inputs a second go to each live, so the feed's budget of 25 items drops some of their items.
+    /// A pause is 15 ms on average, so the two lives get about 66 inputs a second, 33 each. The budget of a feed is 25
+    /// items a second, so some items are dropped.
     private func runSteps(
         _ steps: [Step], abortingWith seed: UInt64?, batchSize: Int = 7
     ) throws -> (effects: [Effect], rows: BarrageRows) {

@@ -33,7 +33,7 @@ private struct BudgetOracle {
     mutating func tryToPublish(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
         let recent = self.attempts.suffix(while: { $0.at > now - 1000 })
         let used = recent.count { $0.hasEntered }
-        // A message of a sender beyond its rate is rejected; it does not count as an attempt.
+        // A message beyond its sender's rate is rejected, and does not count as an attempt to use the budget.
         if let sender, recent.count(where: { $0.hasEntered && $0.sender == sender }) >= self.rate { return false }
         let hasEntered: Bool
         switch feedClass {
@@ -60,9 +60,12 @@ private struct BudgetOracle {
     }
 }
 
-/// The admission window of a feed, compared with the oracle, and its stored form.
+/// The decisions of a feed's admission window, compared with those of the oracle, and the stored form of the window.
+///
+/// The window contains the items that entered the feed in the last second.
 @Suite struct BudgetOracleTests {
-    /// No schedule has more senders than nine tenths of the budget, because the window records no more of them.
+    /// No schedule has more senders than nine tenths of the budget, because the window records at most so many senders
+    /// and the oracle records all.
     ///
     /// Rules: R12.1.
     @Test(arguments: 1...40) func `I9 the admission window decides like a brute-force count`(seed: UInt64) throws {
@@ -87,7 +90,7 @@ private struct BudgetOracle {
             case 1 where seed % 2 == 0: feedClass = .control
             default: break
             }
-            // The highest index is random itself, so senders with low indices send most of the messages.
+            // The highest index of a step is itself random, so senders with low indices send most of the messages.
             let highestIndex = Int.random(in: 0..<senderCount, using: &random)
             let senderIndex = Int.random(in: 0...highestIndex, using: &random)
             // In a third of the schedules, the sender with the index 0 is the live's owner.

@@ -8,13 +8,15 @@ import Testing
 
 /// Counters: likes, speaking levels and the summary (the live's statistics).
 ///
-/// Counters are the lowest feed class. Only the latest value of each is published, and only while less than six tenths
-/// of the feed's budget of 40 items per second are used. The ledger counts a value that is not published as dropped,
-/// with the reason `merged`. `BarrageHarness` opens the live `show`, which alice owns.
+/// Counters have the lowest priority of all feed items. Only the latest value of each counter is published, and only
+/// while less than six tenths of the feed's budget (24 of 40 items a second) are used. The ledger, which counts what
+/// became of each item, counts a value that a later value replaced as dropped, with the reason `merged`.
+/// `BarrageHarness` opens the live `show`, which alice owns.
 @Suite struct CounterTests {
-    /// The command that publishes a stage with these occupants: each is a user and the live to which the user belongs.
+    /// The command that publishes a stage (the seats of a live) with these occupants.
     ///
-    /// While lives are connected, the stage of each also has the users of the others.
+    /// An occupant is a user and the live to which the user belongs, because the stages of connected lives show the
+    /// users of all these lives.
     private static func stage(_ occupants: [(user: UserID, live: LiveID)]) -> BarrageCommand {
         let seats = occupants.enumerated().map { index, occupant in
             let user = UserInfo(userID: occupant.user)
@@ -59,7 +61,7 @@ import Testing
         }
         #expect(self.sendLikes(&barrage, 1, user("bob", call: 20, ticket: nil)).outcome.code == .notInRoom)
         #expect(self.sendLikes(&barrage, 1000, user("bob", call: 21)).outcome == .success(result: .done))
-        // 3 and 1,000.
+        // The two accepted calls sent 3 and 1000 likes.
         #expect(barrage.feed?.statistics.totalLikesReceived == 1003)
         let toUnknownLive = barrage.send(.sendLikes(count: 1, caller: user("bob", call: 1)), to: LiveKey(app, "none"))
         #expect(toUnknownLive.outcome.code == .noSuchRoom)
@@ -71,8 +73,8 @@ import Testing
         // The texts use six tenths of the budget, 24 of 40 items, so no counter may enter.
         for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(self.sendLikes(&barrage, 3, user("carl", call: 1)).contents == [])
-        // dave's 12 texts use less than six tenths of the budget: counters may enter as soon as bob's texts are a
-        // second old.
+        // bob's texts stop counting when they are a second old. dave's 12 texts alone use less than 24 items, so
+        // counters may then enter.
         _ = barrage.advance(milliseconds: 500)
         for counter in 1...12 { #expect(barrage.sendText(user("dave", call: Int64(counter))).wasSent) }
         #expect(self.sendLikes(&barrage, 4, user("carl", call: 2)).contents == [])

@@ -87,7 +87,8 @@ import Testing
         #expect(barrage.send(.opened(epoch: 20, owner: "carl")) == [])
         let effects = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: user("bob", call: 21)))
         #expect(effects.items.map(\.position) == [FeedPosition(epoch: 20, number: 1)])
-        // All of this happened in one second: 20 texts and the end of the old epoch, and the new text.
+        // All of this happened in one second, so the window has 20 texts and the end of the old epoch, and the new
+        // text: 20 + 1 + 1 = 22.
         #expect(barrage.feed?.admissions.count == 22)
         barrage.expectInvariants()
     }
@@ -230,8 +231,8 @@ import Testing
         #expect(barrage.sendText(caller).wasSent)
         #expect(barrage.sendText(lateRetry).wasSent)
         #expect(barrage.feed?.lastNumber == 1)
-        // The outcome expires after 60 s, and the window is removed 300 s later; each time is rounded up by at most 10
-        // s.
+        // The outcome expires after 60 s, and the window is removed 300 s later. Rounding extends each time by at most
+        // 10 s.
         _ = barrage.advance(milliseconds: 70_000)
         #expect(barrage.sendText(caller).code == .requestForgotten)
         _ = barrage.advance(milliseconds: 310_000)
@@ -246,7 +247,7 @@ import Testing
     @Test func `I15 a message that was sent again during a standstill enters once`() {
         var barrage = BarrageHarness()
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
-        // The fan-out is stopped for 80 s; the retries wait in its inbox.
+        // The fan-out is stopped for 80 s, and the repeated message waits in its inbox. Such a time is a standstill.
         barrage.now = barrage.now + .seconds(80)
         barrage.moment.standstill = .seconds(80)
         // Handles the rows that fell due in the standstill.
@@ -257,7 +258,7 @@ import Testing
         // The standstill does not count towards the 60 s for which the outcome is recorded.
         _ = barrage.advance(milliseconds: 50_000)
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
-        // Now 50 + 30 = 80 s count, more than 60 s rounded up to 70 s.
+        // Now 50 + 30 = 80 s count. An outcome is recorded for 60 s, which rounding extends to at most 70 s.
         _ = barrage.advance(milliseconds: 30_000)
         #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
         #expect(barrage.feed?.lastNumber == lastNumber)

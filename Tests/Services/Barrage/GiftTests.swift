@@ -145,7 +145,7 @@ import Testing
             #expect(self.give(&barrage, "yacht", count: 255, by: user("bob", call: Int64(counter))).outcome.wasSent)
         }
         #expect(barrage.feed?.statistics.totalGiftCoins == .max)
-        // Three times 255.
+        // Three calls with 255 gifts each: 3 * 255 = 765.
         #expect(barrage.feed?.statistics.totalGiftsSent == 765)
     }
 

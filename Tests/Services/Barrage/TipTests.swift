@@ -6,7 +6,10 @@ import Testing
 
 @testable import BarrageCore
 
-/// Tips when the budget is short, and the control items that announce that tips are incomplete or complete again.
+/// Tips (low-priority items, such as a user's entry) when the feed's budget is short.
+///
+/// When tips are dropped, a control item announces that tips are incomplete, and later another one that they are
+/// complete again.
 @Suite struct TipTests {
     /// Announces that tips are incomplete.
     private let degraded = FeedContent.tips(isDegraded: true)
@@ -91,8 +94,8 @@ import Testing
             items += barrage.advance(milliseconds: Int64.random(in: 0...25, using: &random)).items
         }
         #expect(Set(items.map(\.content.feedClass)).isSuperset(of: [.barrage, .tip, .counter]))
-        // Of the second that ends with the current item: the index of its first item, and the number of its control
-        // items.
+        // The window is the second that ends with the current item. It has a first item, at the index `windowStart`,
+        // and a number of control items.
         var windowStart = 0
         var controlCount = 0
         for (index, item) in items.enumerated() {
@@ -102,8 +105,8 @@ import Testing
                 windowStart += 1
             }
             let itemCount = index - windowStart + 1
-            // Of the budget of 40 items, barrage may use 36, tips and counters 24. Control items always enter: more
-            // than 4 of them may raise the number of all items above 40.
+            // Of the budget of 40 items, barrage may use 36, tips and counters 24. Control items always enter, so more
+            // than 4 of them beside 36 messages may raise the number of all items above 40.
             #expect(itemCount <= max(40, 36 + controlCount), "item \(item.position.number)")
             if item.content.feedClass == .barrage { #expect(itemCount <= 36) }
             if item.content.feedClass > .barrage { #expect(itemCount <= 24) }

@@ -66,7 +66,8 @@ import Testing
     @Test func `I15 a membership verification whose call is forgotten sets no admin`() {
         var directory = DirectoryHarness.withLive()
         _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", call: 2)))
-        // The directory remembers for 60 s that it has passed the call on to presence. The verification comes later.
+        // The directory remembers for 60 s (at most 70 s with rounding) that it has passed the call on to presence. The
+        // verification comes after 120 s.
         _ = directory.advance(.seconds(120))
         let effects = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", call: 2)))
         #expect(codes(effects) == [.requestForgotten])

@@ -82,8 +82,8 @@ import Testing
     @Test func `an owner's create while the owner's live ends opens nothing and leaves no claim`() {
         var directory = DirectoryHarness.withLive()
         let returningOwner = user("alice", call: 3)
-        // The end sends a release of the claim to the owner's partition. That partition handles the create first, while
-        // the claim still names the live, so it sends `enter`.
+        // The end sends a `release` of the claim to the owner's partition. But this partition handles the create first.
+        // The claim still names the live, so the partition sends `enter`.
         let endEffects = directory.send(.end(live: live, caller: user("alice", call: 2)))
         let enter = DirectoryCommand.enter(live: live, owner: "alice", caller: returningOwner)
         #expect(

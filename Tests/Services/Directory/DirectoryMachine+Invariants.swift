@@ -8,8 +8,8 @@ import PlazaModel
 extension DirectoryMachine: CheckedMachine {
     /// Lists the violations of the invariants in the rows of a directory with a single partition.
     ///
-    /// The directory must have handled all commands that it sent to itself: claims and running lives must match one to
-    /// one.
+    /// The directory must have handled all commands that it sent to itself, because each running live must have a claim
+    /// (the row that says which live its owner runs), and each claim a running live.
     func violations(in rows: DirectoryRows, at now: Timestamp) -> [String] {
         var violations: [String] = []
         for key in rows.sortedKeys {

@@ -28,7 +28,8 @@ private let lives: [LiveID] = ["one", "two"]
         init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
 
         mutating func next() -> Step {
-            // Outcomes are remembered for 60 s. One pause in thirty is longer.
+            // The outcome of a call is remembered for 60 s, or 70 s with rounding. One pause in thirty is as long as
+            // this.
             let isLongPause = Int.random(in: 0..<30, using: &self.random) == 0
             let pause: Int64 = isLongPause ? 70_000 : 300
             self.now += pause
@@ -49,8 +50,8 @@ private let lives: [LiveID] = ["one", "two"]
             let live = lives.randomElement(using: &self.random) ?? "one"
             self.counter += 1
             let callerID = users.randomElement(using: &self.random) ?? "alice"
-            // The ticket is the number of the call, so a floor, the lowest ticket that a kicked user may still use, is
-            // above the tickets of some calls and below those of others.
+            // The ticket is the number of the call. A floor is the lowest ticket that a kicked user may still use. So
+            // each floor below is above the tickets of some calls, and not above those of others.
             let caller: Caller = user(callerID, call: self.counter, ticket: self.counter)
             // -1 to 7 seconds. -1 stands for a ban or mute without an end; 0 is invalid for a ban, and ends a mute.
             let durationSeconds = self.counter % 9 - 1
@@ -86,7 +87,7 @@ private let lives: [LiveID] = ["one", "two"]
 
     /// Runs `steps`; returns all effects, including those of commands that the effects send back to the directory.
     ///
-    /// With a seed, each transaction aborts once with a probability of one half, then succeeds. Without a seed, none
+    /// With a seed, every second transaction on average aborts once, and then succeeds. Without a seed (nil), none
     /// aborts.
     private func runSteps(
         _ steps: [Step], abortingWith seed: UInt64?

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectoryCore
 
-/// Bans, which older versions stored as one row for each live, and newer ones as several rows.
+/// The stored bans of a live: older versions wrote them as one row, newer versions write them as several rows.
 @Suite struct OldBanRowTests {
     /// Rules: R17.6.
     @Test func `bans that an older version wrote as one row are read, and split into rows at the next change`() throws {
@@ -44,7 +44,7 @@ import Testing
         let unban = DirectoryCommand.unban(live: "show", users: ["u1300"], caller: user("alice", call: 3))
         #expect(codes(directory.send(unban)) == [])
         #expect(listedUsers() == names.filter { $0 != "u1300" })
-        // The 599 bans fill 12 rows of 50.
+        // A row has at most 50 bans, so the 600 - 1 = 599 bans need 12 rows.
         #expect(directory.rowCount(of: "bans") == 12)
         let ban = DirectoryCommand.ban(
             live: "show", users: ["a", "u1200", "z"], durationSeconds: 60, reason: "",

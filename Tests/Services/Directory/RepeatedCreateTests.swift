@@ -8,6 +8,9 @@ import Testing
 
 /// Creates that are sent again: a repeated create, and a late retry.
 ///
+/// A late retry is a copy of a call that is sent more than 60 s after the first copy. A claim is the row by which an
+/// owner's partition stores the one live that the owner runs.
+///
 /// In `DirectoryHarness.withLive`, alice owns the live `show`, which she created with her call 1.
 @Suite struct RepeatedCreateTests {
     @Test func `I15 a repeated create gets the same reply and opens nothing`() {
@@ -33,8 +36,8 @@ import Testing
         // Call 3, a create that alice's partition rejects, extends only the first window, to 55 + 60 = 115 s.
         _ = directory.advance(.seconds(55))
         #expect(codes(directory.sendWithFollowUps(createCommand(by: user("alice", call: 3), "a b"))) == [.badRoomID])
-        // After 55 + 30 = 85 s, alice repeats call 1: her partition still knows the call, the live's partition does
-        // not.
+        // After 55 + 30 = 85 s, alice repeats call 1. Her partition still knows the call. The live's partition does
+        // not, because its window expired after 70 s at the latest.
         _ = directory.advance(.seconds(30))
         #expect(codes(directory.sendWithFollowUps(createCommand(by: user("alice", call: 1)))) == [.requestForgotten])
         #expect(directory.liveRow?.ended == .endedByHost)

@@ -2,8 +2,9 @@
 import MachineKit
 import PlazaModel
 
-/// The errors with which an app's backend refused calls of a session, stored to answer repeated calls (I15 in
-/// docs/RULES.md).
+/// The errors with which an app's backend refused calls of a session, stored to answer repeated calls.
+///
+/// A repeated call gets the same reply (I15 in docs/RULES.md).
 ///
 /// The errors have a separate row, because the session's idempotency window contains only numbers and most sessions
 /// have no such errors.

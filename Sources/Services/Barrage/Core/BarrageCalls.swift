@@ -4,8 +4,10 @@ import PlazaModel
 
 /// Calls of users and of the app's server. A repeated message, gift or like has no second effect (I15, idempotency).
 extension BarrageMachine {
-    /// Replies to a call and records its outcome: a repeated call gets its recorded outcome, a new call gets the result
-    /// of `decide`, which may also change the feed and write effects.
+    /// Replies to a call, and records the outcome of a new call.
+    ///
+    /// A repeated call gets its recorded outcome. A new call gets the result of `decide`, which may also change the
+    /// feed and write effects.
     func replyOnce(
         to caller: Caller, about key: LiveKey, under rules: AppRules, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect], _ decide: (inout FeedRow, inout [Effect]) -> MessageOutcome
@@ -20,7 +22,7 @@ extension BarrageMachine {
                 effects.append(.reply(Reply(to: caller, app: key.app, outcome)))
                 return
             case .forgotten:
-                // The window has dropped the outcome: nobody can tell whether the call was applied, so it is rejected.
+                // The window has dropped the outcome, so nobody can tell whether the call was applied. It is rejected.
                 effects.append(.requestForgotten(caller, key.app))
                 return
             case .fresh:
@@ -145,8 +147,9 @@ extension BarrageRows {
 
     /// Changes the feed of `key` in place, if there is one.
     ///
-    /// `windowIndex` is the index of the row with the idempotency window of the caller's session. With the window's row
-    /// the journal stores the position of the feed's row, so that the next call of the session finds the feed faster.
+    /// `windowIndex` is the index of the row with the idempotency window of the caller's session. The journal (the rows
+    /// of the partition) remembers for this row where the feed's row is, so that the next call of the session finds the
+    /// feed faster.
     fileprivate mutating func updateFeed<R>(
         _ key: LiveKey, near windowIndex: Int?, _ body: (inout FeedRow) -> R
     ) -> R? {

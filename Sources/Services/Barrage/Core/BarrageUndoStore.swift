@@ -3,9 +3,9 @@ import MachineKit
 
 /// Saves the fan-out's rows, for the undo of a batch that aborts, in arrays that all batches reuse.
 ///
-/// The arrays keep their capacity, so saving a row usually allocates no memory. The current row can still be changed in
-/// place, because the saved copy shares no content with it. Only the details of a feed, which seldom change, are
-/// shared.
+/// The arrays keep their capacity, so saving a row usually allocates no memory. The saved copy shares only the details
+/// of a feed with the current row. All other content of the current row can therefore be changed in place. The details
+/// seldom change, and are copied when they do.
 package struct BarrageUndoStore: RowUndoStore {
     /// A saved row: its content, or its positions in the arrays below.
     private enum Entry: Sendable {

@@ -7,7 +7,7 @@ package import PlazaModel
 /// Only the latest value of each kind is published, at most once in the kind's interval, and only while the budget
 /// allows it (R12.1 and R11.8 in docs/RULES.md).
 package struct Counters: Equatable, Sendable, Codable {
-    /// A kind of counter, in the order of publication.
+    /// A kind of counter; when several kinds are pending, they are published in the order of the cases.
     package enum Kind: Sendable, CaseIterable {
         case likes
         case speaking

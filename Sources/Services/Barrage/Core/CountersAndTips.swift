@@ -7,8 +7,8 @@ import PlazaModel
 extension FeedRow {
     /// Adds likes to the total.
     ///
-    /// The new likes replace likes that are not published yet: the next item names only the latest sender, but has the
-    /// total of all likes.
+    /// The new likes replace likes that are not published yet, because the next item names only the latest sender. It
+    /// has the total of all likes.
     mutating func addLikes(_ count: Int64, by sender: UserInfo, at now: Timestamp) {
         self.statistics.totalLikesReceived = self.statistics.totalLikesReceived.saturatingAdd(count)
         if self.counters.likes != nil { self.ledger.countDropped(.counter, .merged) }
@@ -20,8 +20,9 @@ extension FeedRow {
     mutating func setSpeakingLevel(_ level: Int, of user: UserID, at now: Timestamp) {
         let wasPending = self.counters.isPending(.speaking)
         self.counters.setLevel(user, level, at: now)
-        // If other levels were already pending, or if the level changes nothing, the ledger counts the level as merged.
-        // Otherwise the ledger counts it when it is published.
+        // If other levels are already pending, one item will publish all of them. If the level changes nothing, it is
+        // not published. In both cases the ledger counts the level as merged; otherwise it counts the level when that
+        // is published.
         if wasPending || !self.counters.isPending(.speaking) { self.ledger.countDropped(.counter, .merged) }
     }
 

@@ -8,8 +8,8 @@ extension BarrageMachine {
     /// Ends a feed: appends the last item, replies to the callers, and notifies the directory that the live's id is
     /// free.
     ///
-    /// The fan-out (the machine of this file) is the last one that handles the end of a live (R18.5). If the feed has
-    /// already ended, nothing happens.
+    /// The end of a live passes from machine to machine. The fan-out, the machine of this file, handles it last
+    /// (R18.5). If the feed has already ended, nothing happens.
     func endFeed(
         _ key: LiveKey, _ ending: Ending, in rows: inout BarrageRows, at moment: Moment, into effects: inout [Effect]
     ) {

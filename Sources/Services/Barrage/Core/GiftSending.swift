@@ -35,7 +35,8 @@ extension BarrageMachine {
 
     /// Counts `giver`, the sender of a gift, once in each live.
     ///
-    /// The givers have a separate row, which changes only with the first gift of each user.
+    /// The count of givers has a separate row, because it changes only with the first gift of each user, but the feed's
+    /// row changes with each message.
     private func countGiver(_ giver: UserID, _ key: LiveKey, in rows: inout BarrageRows) {
         var givers = UniqueCount()
         if case .givers(let stored)? = rows[.givers(key)] { givers = stored }

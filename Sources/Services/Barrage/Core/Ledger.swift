@@ -16,9 +16,9 @@ package enum DropReason: String, Hashable, Comparable, Sendable, Codable, CaseIt
 
 /// The ledger of a feed: published = admitted + refused + dropped (I10 in docs/RULES.md).
 ///
-/// `published` counts the messages and items that reached the fan-out. A feed counter (likes, speaking levels or the
-/// summary) that waits for its publication is not counted yet. The ledger contains only numbers, so that a copy for
-/// undo is quick.
+/// `published` counts the messages of users and the items of machines that reached the fan-out, whatever became of
+/// them. A feed counter (likes, speaking levels or the summary) that waits for its publication is not counted yet. The
+/// ledger contains only numbers, so that it is quickly copied for the undo of a batch.
 package struct Ledger: Sendable {
     /// The number of admitted items of a class.
     package struct Admitted: Hashable, Sendable {

@@ -44,8 +44,9 @@ package typealias MessageWindow = IdempotencyWindow<PackedOutcomes>
 package struct PackedOutcomes: OutcomeStorage {
     /// A header of five words (highest dropped counter, expiry, head, highest counter, standstill), then the outcomes.
     ///
-    /// When the window is full, the outcomes are a ring buffer. The head is the index of the oldest outcome. The
-    /// standstill is the time in which the partition had no owner or no input; the expiry already includes it.
+    /// A counter is the number of a call in its session. A full window drops its oldest outcome for each new one, so
+    /// the outcomes are a ring buffer, and the head is the index of the oldest. The standstill is the time in which the
+    /// partition had no owner or no input; the expiry already includes it.
     private(set) var words: ContiguousArray<Int64>
 
     // Indices of the words before the first outcome.

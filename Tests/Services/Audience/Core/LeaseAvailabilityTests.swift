@@ -5,6 +5,10 @@ import PlazaModel
 import Testing
 
 /// Decisions while Redis cannot be reached, and presence epochs.
+///
+/// Redis holds the leases, the entries of the users' sessions. An epoch is one life of the leases: when Redis has lost
+/// them, a new epoch begins without leases. It settles after 12 s, in which gateways assert (list) their sessions.
+/// Until then, counts are published as stale.
 @Suite struct LeaseAvailabilityTests {
     @Test
     func `I5 without Redis joins succeed unconfirmed, counts are published as stale once, and queries are rejected`() {
@@ -65,7 +69,8 @@ import Testing
         )
         #expect(harness.rows.partition.needsEpoch)
 
-        // If a tick got no answer, Redis may have executed it: leases may have expired without the machine's knowledge.
+        // The machine does not know whether Redis has executed a tick that got no answer. If so, leases may have
+        // expired without the machine's knowledge, so a new epoch is needed.
         var harnessAfterUncertainTick = AudienceHarness()
         _ = harnessAfterUncertainTick.tickWithoutRedis(mayHaveRun: true)
         #expect(harnessAfterUncertainTick.rows.partition.needsEpoch)
@@ -94,8 +99,8 @@ import Testing
                 .presenceEpoch(PresenceEpochRecord(partition: 3, epoch: "e2")),
                 harness.countEffect(1, totalViewers: 1, stale: true),
             ])
-        // While the epoch settles, nothing is published: alice's heartbeat arrives, then the assertion of bob, whose
-        // join this test leaves out, then alice's leave.
+        // While the epoch settles, none of these three inputs publishes anything: alice's heartbeat, an assertion of
+        // bob's session (this test leaves out his join), and alice's leave.
         let heartbeat = AudienceHarness.heartbeat(of: "alice", ticket: ticket)
         #expect(
             harness.send(

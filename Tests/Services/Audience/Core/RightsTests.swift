@@ -55,7 +55,8 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
-        // A count and a report to the directory are published at most once a second: now both may be published again.
+        // The count and the report to the directory were published at the join. Each is published at most once a
+        // second, so after 2 s both may be published again.
         harness.now = harness.now + .seconds(2)
         let command = AudienceCommand.signOff(session: "s1", user: "alice", ticket: ticket)
         #expect(
@@ -153,7 +154,8 @@ import Testing
 
     @Test func `a user who joins again under another name is renamed everywhere, without a published join or leave`() {
         var harness = AudienceHarness()
-        // alice and the owner resume. A resume's ticket must be lower than the resume's own offset.
+        // alice and the owner resume: they join with the ticket of an earlier join, which must be lower than the offset
+        // of the resume. So the offset is raised above the ticket.
         harness.offset = AudienceHarness.unusedTicket + 10
         let renamed = UserInfo(userID: "alice", userName: "Alice B.")
         let caller = AudienceHarness.caller(renamed, counter: 5, ticket: AudienceHarness.unusedTicket)

@@ -66,9 +66,9 @@ import Testing
                 for name in viewers.keys.sorted() {
                     guard let viewer = viewers[name] else { continue }
                     let isSilent = (viewer.ticket + Int64(seed)) % 5 == 0
-                    // A heartbeat after the lease has expired would return the viewer to the live, which this test does
-                    // not count. A lease lasts 90 s. To be safe, a viewer that was silent for more than 80 s stays
-                    // silent.
+                    // A heartbeat after the lease has expired would return the viewer to the live, for which this test
+                    // does not account. A lease lasts 90 s. To be safe, a viewer that was silent for more than 80 s
+                    // stays silent.
                     let isLate = (partition.now - viewer.lastSignOfLife).count > 80_000
                     if isSilent || isLate { continue }
                     let silence = Milliseconds(Int64.random(in: 0..<5000, using: &random))

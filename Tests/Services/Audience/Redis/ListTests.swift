@@ -34,7 +34,7 @@ import Testing
         let caller = Caller(
             user: user, role: .user, request: RequestID(session: "s1", counter: 1), replyTo: "gateway-1")
         try self.partition.send(.join(caller: caller))
-        // For a list, any ticket above the offset of the live's opening suffices.
+        // A list needs any ticket above 0, the offset of the live's opening.
         let listCaller = PartitionHarness.caller("alice", counter: 2, ticket: 5)
         let outcomes = PartitionHarness.outcomes(
             try self.partition.send(.list(cursor: "", count: 10, caller: listCaller)))

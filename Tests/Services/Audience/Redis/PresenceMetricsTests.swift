@@ -6,7 +6,7 @@ import PlazaModel
 import Presence
 import Testing
 
-/// What a partition's processor reports: metrics after the loss of the partition, and rows that it could not restore.
+/// What the processor of a partition reports: its metrics, and how many stored rows it could not read.
 @Suite struct PresenceMetricsTests {
     @Test func `a partition that has another owner counts no sessions and no lost leases here`() {
         let registry = MetricsRegistry()

@@ -7,9 +7,10 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Presence in its shell, with a Redis of its own, on the embedded broker and, where Kafka is installed, on Kafka.
+/// Presence in its shell (the run loop of an instance), with a Redis of its own, on two kinds of broker.
 ///
-/// The tests share one consumer group, so they run one at a time. Each test runs on both brokers at the same time.
+/// Each test runs on the in-memory broker and, where Kafka is installed, on a real Kafka at the same time. All tests
+/// share this Kafka and its consumer group, so the tests run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceShellTests {
     static let modes: [KafkaMode] = RealKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
@@ -42,8 +43,8 @@ import Testing
             #expect(changes.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
             let joinedAt = try #require(PresenceShellHarness.joinTime(harness.records, session: self.session("alice")))
             let leftAt = try #require(changes.first { $0.text == "-alice" }).at
-            // The lease lasts 6 s and expires at most 2 s later. The time without an owner is added to the lease; here
-            // it is at most 4 s. Together: 6 + 2 + 4 = 12 s.
+            // The lease lasts 6 s and expires at most 2 s later. The time in which no instance owned the partition,
+            // here at most 4 s, is added to the lease: 6 + 2 + 4 = 12 s.
             #expect((6000...12_000).contains((leftAt - joinedAt).count))
             #expect(PresenceShellHarness.lastCount(harness.records, self.live)?.totalViewers == 2)
             #expect(secondShell.stop())

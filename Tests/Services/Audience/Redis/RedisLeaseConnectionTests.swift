@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Connections of lease stores to Redis: pauses after a failure, the first call on a connection, and metrics.
+/// The connections to Redis on which presence keeps leases: their pause after a failure, their first call, and metrics.
 @Suite(.timeLimit(.minutes(1))) struct RedisLeaseConnectionTests {
     @Test func `after one connection fails to reach Redis, no connection tries again until the pause is over`() throws {
         let redis = try RealRedis()

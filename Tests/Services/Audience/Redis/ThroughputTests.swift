@@ -14,7 +14,7 @@ import Testing
         let clock = ContinuousClock()
         for index in 0..<sessionCount {
             let offset = partition.write(.join(caller: PartitionHarness.caller("user-\(index)", counter: 1)))
-            // Each heartbeat is a millisecond older than the one before.
+            // Each heartbeat is a millisecond older than the one before, so the oldest of the 10,000 is 10 s old.
             let silence = Milliseconds(Int64(index))
             beats.append(PartitionHarness.heartbeat("user-\(index)", ticket: offset, silentFor: silence))
         }
@@ -27,7 +27,7 @@ import Testing
         let oldestHeartbeatSeconds = sessionCount / 1000
         let secondsWithoutExpiry = leaseSeconds - oldestHeartbeatSeconds
         #expect(PartitionHarness.leftUsers(try partition.tick(seconds: secondsWithoutExpiry)).isEmpty)
-        // A tick removes a limited number of leases, so the test waits for longer than a single lease needs.
+        // At most 5000 leases expire at one tick, so the test waits for longer than a single lease needs.
         let spareSeconds = 10
         let remainingSeconds = latestExpirySeconds - secondsWithoutExpiry + spareSeconds
         #expect(PartitionHarness.leftUsers(try partition.tick(seconds: remainingSeconds)).count == sessionCount)
