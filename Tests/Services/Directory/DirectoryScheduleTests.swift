@@ -142,7 +142,9 @@ private let lives: [LiveID] = ["one", "two"]
         }
     }
 
-    /// An outcome without the live's metadata: the reply to a repeated call has the present metadata (R17.8).
+    /// The outcome without the live's metadata, for comparisons.
+    ///
+    /// The reply to a repeated call has the present metadata (R17.8), so the metadata may differ from the first reply.
     private static func withoutMetadata(_ outcome: Outcome) -> Outcome {
         guard case .success(.live(var info, let epoch, let revision, _)) = outcome else { return outcome }
         info.metaData = [:]

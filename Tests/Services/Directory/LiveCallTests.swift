@@ -31,7 +31,8 @@ import Testing
         #expect(directory.send(release) == [])
         directory.expectInvariants()
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 3)))) == [.noSuchRoom])
-        // alice's call 2 is sent again: the directory passes it on to the fan-out, which repeats its reply.
+        // alice's call 2 is sent again. The directory passes it on to the fan-out, which replied to the first copy and
+        // now repeats its reply.
         #expect(
             directory.send(.end(live: live, caller: caller))
                 == [.barrage(BarrageInput(key, .repeatEnding(caller: caller)))])

@@ -104,7 +104,8 @@ import Testing
             afterNoUsersSeconds: 10, afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 10)
         var directory = self.directory(under: policy, createdBy: server(call: 1))
         #expect(directory.advance(.seconds(100_000)) == [])
-        // A viewer joins and leaves. Only then the time of an empty live begins. The owner has never joined: `left`.
+        // A viewer joins and leaves. Only then the policy's time for a live without users begins. The owner is reported
+        // as `left`, because it has never joined.
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(directory.advance(.seconds(100)) == [])
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))

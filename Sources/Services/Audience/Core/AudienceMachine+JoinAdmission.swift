@@ -41,8 +41,8 @@ extension AudienceMachine {
 
     /// The error for a ticket that no join of this live can have returned; nil for a possible ticket.
     ///
-    /// As the offset of a join, the ticket must be above the offset of the live's opening, and below the offset of the
-    /// command that contains the ticket.
+    /// A ticket is the offset of a join. So it must be above the offset of the live's opening, and below the offset of
+    /// the command that contains the ticket.
     private static func rejection(ofTicket ticket: Ticket, in row: LiveRow, at moment: Moment) -> ReplyError? {
         if ticket.offset < row.openingOffset { return Self.earlierLiveError }
         if ticket.offset > row.openingOffset, ticket.offset < moment.offset { return nil }

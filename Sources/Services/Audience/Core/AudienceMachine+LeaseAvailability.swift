@@ -30,7 +30,7 @@ extension AudienceMachine {
             planned.decision == .proceed && planned.request != nil
                 && planned.input?.command.needsEpochIfDecidedWithoutRedis == true
         }
-        // If Redis has executed requests of a batch that is now decided without it, its leases may contradict the
+        // If Redis has executed requests of a batch that is now decided without Redis, the leases may contradict the
         // decisions.
         if mayHaveRun || batchNeedsEpoch { partition.needsEpoch = true }
         let wasAvailable = !partition.isUnavailable
@@ -76,10 +76,10 @@ extension AudienceMachine {
         }
     }
 
-    /// Ends the settling of an epoch: sessions that no gateway has asserted yet count as gone.
+    /// Ends the settling of an epoch; from now on, sessions that no gateway has asserted count as gone.
     ///
-    /// The seat and connection machines get a command, and then ask presence whether the users whom they show are still
-    /// in the live.
+    /// A command makes the seat and connection machines ask presence whether the users whom they show are still in the
+    /// live.
     func settleEpoch(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         partition.settlesAt = nil
@@ -94,8 +94,8 @@ extension AudienceMachine {
         for key in staleLives {
             effects.append(.seat(SeatInput(key, .confirmOccupants)))
             effects.append(.connection(ConnectionInput(app: key.app, .confirmOwner(live: key.live))))
-            // An assertion changes only the count, not the owner's presence. So presence sends itself a `confirm` of
-            // the owner.
+            // An assertion changes only the count, not the owner's presence. So presence sends itself the command
+            // `confirm`, which checks whether the owner is in the live.
             if let row = rows.live(key) { effects.append(.audience(AudienceInput(key, .confirm(user: row.owner)))) }
         }
     }

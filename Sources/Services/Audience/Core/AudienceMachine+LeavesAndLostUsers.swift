@@ -4,8 +4,9 @@ internal import PlazaModel
 
 // MARK: - Leaves, expired leases, and users who return
 
-// The leases of a live are stale (not certain) while Redis cannot be reached, and after Redis has lost them: a new
-// epoch of the leases begins without any lease, and gateways assert their sessions until the epoch has settled.
+// A lease is the entry in Redis of a session in a live. The leases of a live are stale (not certain) while Redis cannot
+// be reached. They are also stale after Redis has lost them: then a new epoch of the leases begins without any lease,
+// and gateways assert (list) their sessions until the epoch has settled.
 
 extension AudienceMachine {
     /// Handles the leave of a session.
@@ -15,9 +16,10 @@ extension AudienceMachine {
         _ caller: Caller?, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        // While Redis cannot be reached, there are no changes, and no leave is published: presence does not know
-        // whether the user has other devices (I5 in docs/RULES.md). Once Redis is back, seats and connections ask
-        // presence whether the user is still in the live.
+        // While Redis cannot be reached, there are no changes, so no leave is published: presence does not know whether
+        // the user has other devices (I5 in docs/RULES.md). Such a leave makes a new epoch begin when Redis is back.
+        // Once the epoch has settled, the seat and connection machines ask presence whether the users whom they show
+        // are still in the live.
         for case .left(user: let user, isLast: true, count: let count) in result.changes {
             let isPublished = self.publishLeave(
                 user, .left, from: input.key, count: count, at: planned.moment, in: &rows, into: &effects)
@@ -97,9 +99,9 @@ extension AudienceMachine {
         in rows: inout Rows, into effects: inout [Effect]
     ) -> Bool {
         guard var row = rows.live(key) else { return false }
-        // While the leases are stale, the user may have another device that no gateway has asserted yet. So no leave
-        // is published (I5). Once the epoch has settled, seats and connections ask presence to confirm their users, and
-        // the count is correct.
+        // While the leases are stale, the user may have another device that no gateway has asserted yet. So no leave is
+        // published (I5). Once the epoch has settled, the count is correct, and the seat and connection machines ask
+        // presence whether the users whom they show are still in the live.
         if !row.isStale {
             if user.userID == row.owner {
                 row.ownerPresence = ownerPresence

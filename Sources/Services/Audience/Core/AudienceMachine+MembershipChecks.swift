@@ -60,8 +60,8 @@ extension AudienceMachine {
         _ user: UserID, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        // While the leases are stale or unavailable, there is no answer. When gateways have asserted their sessions in
-        // a new epoch, presence makes the seat and connection machines ask again.
+        // While the leases are stale or unavailable, presence gives no answer.
+        // When a new epoch has settled, presence makes the seat and connection machines ask again.
         guard case .membership(let isMember) = result, var row = rows.live(key), !row.isStale else { return }
         if !isMember { self.notifyOfLeave(user, key, row, into: &effects) }
         guard user == row.owner else { return }

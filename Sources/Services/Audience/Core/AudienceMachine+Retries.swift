@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Idempotency
 
 extension AudienceMachine {
-    /// Replies to a call; records the outcome for retries if this kind of call changes something.
+    /// Replies to a call, and records the outcome for retries if this kind of call changes something.
     func replyAndRecord(
         _ caller: Caller, _ outcome: Outcome, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows,
         into effects: inout [Effect]

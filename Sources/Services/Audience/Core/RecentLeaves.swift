@@ -13,8 +13,10 @@ package struct RecentLeaves: Hashable, Sendable, Codable {
     /// The maximum number of remembered leaves.
     static let maxEntries = 32
 
-    /// One number for each user, oldest leave first: 31 bits of the user's hash, then 32 bits with the second of the
-    /// leave.
+    /// One number for each user, oldest leave first.
+    ///
+    /// The upper bits of a number are 31 bits of the user's hash. The lower 32 bits are the time of the leave in
+    /// seconds.
     private var entries: [Int64] = []
 
     init() {}

@@ -4,7 +4,10 @@ package import MachineKit
 internal import Observability
 package import RedisClient
 
-/// The connection of one partition to Redis, behind the circuit breaker of the process.
+/// The connection of one partition to Redis.
+///
+/// After Redis has not answered on one connection, the circuit breaker of the process lets no connection send requests
+/// for a while.
 package final class RedisLeaseConnection: LeaseConnection {
     private let client: RedisClient
     private let breaker: CircuitBreaker

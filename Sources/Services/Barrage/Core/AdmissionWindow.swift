@@ -23,7 +23,7 @@ package struct AdmissionWindow: Sendable {
         var sender: UInt64
         /// The time of the sender's last admitted or dropped message, in milliseconds.
         ///
-        /// Dropped messages count too, so that each sender who tries gets a share of the budget, and not only the
+        /// Dropped messages count too, because each sender who tries must get a share of the budget, not only the
         /// senders who were admitted first.
         var lastAttempt: Int64
         /// The number of the sender's messages among the admissions in the window.
@@ -143,7 +143,8 @@ package struct AdmissionWindow: Sendable {
             if surplus == 0 { return self.waitUntilExpiry(of: index, at: now) }
             surplus -= 1
         }
-        // Reached only if a tally counts more admissions than the window has of its sender, which would be a fault.
+        // This line is reached only if a tally counts more admissions of its sender than the window contains, which
+        // would be a fault.
         return Milliseconds(Self.span)
     }
 

@@ -29,7 +29,7 @@ package struct FeedBudget: Hashable, Sendable {
 
     /// The maximum number of messages of each sender in a sliding second while more than half of the budget is used.
     ///
-    /// The budget of barrage messages is divided evenly, and the share is rounded up. With a share that is rounded
-    /// down, messages would be dropped although the budget allows them.
+    /// The budget of barrage messages is divided evenly, and the share is rounded up. If it were rounded down, messages
+    /// would be dropped although the budget allows them.
     package func share(among senders: Int) -> Int { (self.barrage + senders - 1) / max(1, senders) }
 }

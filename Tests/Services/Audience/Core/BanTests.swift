@@ -23,7 +23,8 @@ import Testing
             effects == AudienceHarness.effectsOfRevokedTickets(of: "alice", before: lowestValidTicket)
                 + harness.effectsOfKickingAlice(lowestValidTicket: lowestValidTicket)
                 + [AudienceHarness.directoryProfile(AudienceHarness.alice)])
-        // A second ban only revokes the tickets from before it.
+        // alice is not in the live any more, so a second ban only revokes her tickets that are lower than its own
+        // offset.
         let effectsOfSecondBan = harness.send(ban)
         #expect(
             effectsOfSecondBan
@@ -81,7 +82,7 @@ import Testing
         #expect(plannedInputs[0].request == .kick(live: AudienceHarness.key, user: "alice", includesAbsent: true))
         #expect(
             plannedInputs[1].request == nil, "expected no request, because the join is rejected without asking Redis")
-        // When the batch aborts, the planned ban leaves no row.
+        // Planning has stored the ban in a row. If the batch aborts, the row is removed again.
         harness.rows.rollback()
         #expect(harness.rows[.bans(AudienceHarness.key)] == nil)
     }

@@ -35,7 +35,7 @@ import Testing
     /// Rules: R3.31.
     @Test func `each visit that begins a minute or more after the previous one has ended counts in the total`() {
         var harness = AudienceHarness()
-        // In each visit alice joins and leaves, in two calls; the next visit begins 60 s later.
+        // In each visit alice joins and leaves. The next visit begins 60 s after the leave.
         for visit in 1...3 {
             _ = harness.send(
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(2 * visit))),
@@ -54,8 +54,8 @@ import Testing
     /// Rules: R3.31.
     @Test func `a user who returns within a minute after a leave or a kick is counted once`() {
         var harness = AudienceHarness()
-        // alice joins ten times. After each join she leaves or, every second time, is kicked; 59 s later she joins
-        // again. Each round has two new call numbers.
+        // alice joins ten times. After each join she leaves or, every second time, is kicked. She joins again 59 s
+        // later. Each of the ten rounds has two new call numbers: 3 * visit and 3 * visit + 1.
         for visit in 1...10 {
             let effects = harness.send(
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(3 * visit))),

@@ -4,7 +4,9 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Presence verifies that a user whom a host invites to a seat is in the live (R6.14 and R6.15 in docs/RULES.md).
+/// Presence verifies for the seat machine that a user who is offered a seat is in the live.
+///
+/// The rules are R6.14 and R6.15 in docs/RULES.md.
 struct GuestMembershipTests {
     /// An offer of seat 2 by the live's owner.
     private let offer = SeatOffer.invitation(seatIndex: 2, timeoutSeconds: 30, extraInfo: "x")

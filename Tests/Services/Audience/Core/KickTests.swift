@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Kicks, and the tickets that they revoke.
+/// Kicks, and the tickets that they revoke; a ticket is the offset of a join, and proves the join in later calls.
 @Suite struct KickTests {
     /// Rules: R3.32, R4.8.
     @Test func `I6 a kick removes a user everywhere, once, with one notice`() {
@@ -56,9 +56,10 @@ import Testing
         #expect(harness.plan(.heartbeats(beats: [heartbeatAfterJoin])).request != nil)
     }
 
-    /// Without Redis the machine does not know that alice has not joined, so a kick of her takes effect.
+    /// While Redis cannot be reached, the machine does not know that alice has not joined, so a kick of her takes
+    /// effect.
     ///
-    /// After that kick, the machine knows that she is not in the live.
+    /// After this kick the machine knows that she is not in the live, so a second kick is rejected.
     @Test func `I6 while Redis cannot be reached, a kick takes effect, and a second kick only after a join`() {
         var harness = AudienceHarness()
         let firstCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)

@@ -15,8 +15,8 @@ import Testing
 /// for a live whose name begins with `deadly`. After some crashes the row is set aside: an owner of the partition
 /// removes the row and writes it to the topic of dead letters.
 ///
-/// The tests run one at a time, because each starts a Kafka broker and up to two processes, and one busy machine could
-/// then exceed the bound of 15 s.
+/// Each test starts a Kafka broker and up to two processes. The tests run one at a time, because several of them
+/// together could make the machine so slow that the bound of 15 s is exceeded.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyDueRowTests {
     private let harness: PresenceShellHarness

@@ -18,7 +18,8 @@ import Testing
         // The ticket of a join is its offset.
         let ticket = Int64(self.partition.inbox.count)
         try self.partition.send(.join(caller: joining))
-        // The host offers alice a seat. The join of the host is left out; any ticket after the live's opening suffices.
+        // The host offers alice a seat. The host has not joined: its call needs any ticket above the offset of the
+        // live's opening, so it uses alice's.
         let host = PartitionHarness.caller("host", counter: 1, ticket: ticket)
         let offer = SeatOffer.placement(seatIndex: 4)
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: offer, caller: host)
