@@ -26,7 +26,7 @@ private struct BudgetOracle {
     var rate: Int
     var attempts: [Attempt] = []
 
-    /// The user whose messages may use the whole budget, as those of a live's owner.
+    /// The live's owner, whose messages may use the whole budget.
     static let owner: UserID = "owner"
 
     /// Decides whether an item enters the feed, and stores the attempt; returns whether the item enters.

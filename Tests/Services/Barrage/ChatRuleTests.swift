@@ -222,7 +222,7 @@ import Testing
 
     @Test func `I9 the owner's messages may use the whole budget, those of viewers nine tenths of it`() {
         var barrage = BarrageHarness()
-        // The budget is 40 items a second: viewers may use 36 of them, the owner the 4 others, too.
+        // The budget is 40 items a second. The messages of viewers may use 36 of them, the owner's messages all 40.
         for counter in 1...36 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(barrage.sendText(user("carl", call: 1)).code == .droppedByBudget)
         for counter in 1...4 { #expect(barrage.sendText(user("alice", call: Int64(counter))).wasSent) }

@@ -118,7 +118,8 @@ import Testing
         for id in ["bob", "carl", "dave"] as [UserID] {
             _ = barrage.send(.speaking(level: 9, caller: user(id, call: 1)))
         }
-        // bob's level was published at once, those of carl and dave are published now, and the next ones 500 ms later.
+        // Levels are published at most every 500 ms. bob's level was published at once. The levels of carl and dave are
+        // published in these 600 ms, and the next levels 500 ms after them.
         _ = barrage.advance(milliseconds: 600)
         _ = barrage.send(.speaking(level: 0, caller: user("bob", call: 2)))
         _ = barrage.send(Self.stage([("bob", live), ("dave", live)]))

@@ -12,8 +12,8 @@ import Testing
     @Test(arguments: 1...10) func `I15 a window of packed outcomes answers like a window of full outcomes`(
         seed: UInt64
     ) throws {
-        // Both windows get the same calls. One stores packed outcomes; the other one, which other machines use, stores
-        // full outcomes.
+        // Both windows get the same calls. `MessageWindow` stores packed outcomes. `CallWindow`, which other machines
+        // use, stores full outcomes.
         let rules = AppRules(AppPolicy())
         var random = SeededRandom(seed: seed)
         var moment = Moment(now: Timestamp(milliseconds: 1_700_000_000_000), offset: 0)
@@ -22,8 +22,8 @@ import Testing
         for step in 0..<400 {
             moment.now = moment.now + Milliseconds(Int64.random(in: 0...900, using: &random))
             if step % 90 == 0 {
-                // The partition stands still for 5 s, which both windows gain. Every second time, the clock advances by
-                // 80 s, so that the outcomes expire, otherwise by 3 s.
+                // The partition stands still for 5 s, by which both windows live longer. The clock advances by 80 s or,
+                // every second time, by 3 s. After 80 s the outcomes expire.
                 let outcomesExpire = step % 180 != 0
                 moment.standstill = moment.standstill + .seconds(5)
                 moment.now = moment.now + .seconds(outcomesExpire ? 80 : 3)

@@ -52,7 +52,7 @@ import Testing
         // So that new viewers get it soon, the announcement is repeated about every two seconds: 50 / 2 = 25 times.
         #expect((24...26).contains(announced.count))
         #expect(barrage.advance(milliseconds: 2_000).contents.contains(self.complete))
-        // 50 * 30 joins are counted, whether or not their tips are published.
+        // All 50 * 30 = 1500 joins are counted, also those whose tips were dropped.
         #expect(barrage.feed?.statistics.totalViewers == 1_500)
         barrage.expectInvariants()
     }

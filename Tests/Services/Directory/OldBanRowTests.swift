@@ -13,8 +13,8 @@ import Testing
     @Test func `bans that an older version wrote as one row are read, and split into rows at the next change`() throws {
         var directory = DirectoryHarness()
         _ = directory.sendWithFollowUps(createCommand(by: user("alice", call: 1)))
-        // The bans are listed in the order of the user ids. With four digits each, this is the order of the numbers,
-        // too.
+        // The bans are listed in the order of the user ids. Each id has four digits, so the ids sort like their
+        // numbers.
         let names = (0..<600).map { "u\(1000 + $0)" }
         let entries = names.map { #"{"by":"alice","reason":"\u0001","user":"\#($0)"}"# }.joined(separator: ",")
         let oldRow = Data(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
@@ -53,8 +53,9 @@ import Testing
         #expect(listedUsers() == ["a"] + names.filter { $0 != "u1300" } + ["z"])
         #expect(try directory.roundTripsThroughStateTopic())
         directory.expectInvariants()
-        // The new bans, which last 60 s, end. For u1200 this leaves no ban, because the new ban has replaced the old
-        // one, which had no end. Ended bans are removed before the next input, here a repeated call without an effect.
+        // The new bans, which last 60 s, end. u1200 then has no ban, because its new ban replaced its old ban, which
+        // had no end. Ended bans are removed before the next input; here this is a repeated call, which changes
+        // nothing.
         directory.now = directory.now + .seconds(60)
         _ = directory.send(unban)
         #expect(listedUsers() == names.filter { $0 != "u1300" && $0 != "u1200" })

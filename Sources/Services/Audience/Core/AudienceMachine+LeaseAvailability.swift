@@ -4,8 +4,9 @@ internal import PlazaModel
 
 // MARK: - Availability of Redis, and epochs of the leases
 
-// An epoch is one life of the lease data: a new epoch begins, without leases, when Redis has lost the data. It is
-// settling while gateways assert their sessions. Until it has settled, counts are stale: not certain.
+// A lease is the entry in Redis of a session in a live. An epoch is one life of the leases: when Redis has lost them, a
+// new epoch begins without leases. The epoch is settling while gateways assert (list) their sessions. Until the epoch
+// has settled, counts are stale (not certain).
 
 extension AudienceMachine {
     /// Handles the loss of Redis: publishes the counts as stale; no lease expires until Redis is back.

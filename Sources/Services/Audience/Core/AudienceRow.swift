@@ -72,7 +72,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var openingOffset: Int64
     /// The number of users in the live according to the leases, without the owner.
     package var count = 0
-    /// The number of visits so far, including repeated ones; see `RecentLeaves` for what is one visit.
+    /// The number of visits so far, including repeated visits of a user; `RecentLeaves` says what counts as one visit.
     package var totalViewers = 0
     /// The users who left within the last minute; nil if nobody has left, and in rows of earlier versions.
     package var recentLeaves: RecentLeaves?

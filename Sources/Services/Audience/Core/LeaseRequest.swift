@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// One request to the leases of a partition (entries in Redis, one for each session in a live): a call of a Redis
-/// script, as a value.
+/// One request about the leases of a partition: a call of a Redis script, as a value.
+///
+/// A lease is the entry in Redis of a session in a live.
 ///
 /// `page`, `isMember` and `profile` only read. All other requests change the leases, and take effect at most once for
 /// each inbox offset. A ticket is the inbox offset of a join.
@@ -25,8 +26,8 @@ package enum LeaseRequest: Hashable, Sendable {
     case leave(live: LiveKey, owner: UserID, user: UserID, session: SessionID, ticket: Ticket)
     /// Extends each lease, but never shortens one.
     ///
-    /// The new end is: now - `silentFor` (the age of the heartbeat) + the duration of a lease. A user whose leases have
-    /// expired gets a new lease.
+    /// The new end of a lease is the time of the heartbeat (now - `silentFor`) plus the duration of a lease. A user
+    /// whose leases have expired gets a new lease.
     case heartbeats(live: LiveKey, owner: UserID, heartbeats: [Heartbeat])
     /// Adds the members that a gateway asserts: its sessions in the live, which it sends after the leases were lost.
     ///

@@ -26,7 +26,7 @@ struct OutboxEntry {
             fields[name] = value
         }
         // o: offset, k: kind, c: number of users, u and p: user and profile, v: live, and the flags f: first session,
-        // r: others replaced, n: renamed, l: last session. The head of each script says which fields its entries have.
+        // r: other sessions replaced, n: renamed, l: last session. The head of each script lists its entries' fields.
         guard let offset = fields["o"].flatMap({ Int64($0) }), let kind = fields["k"] else { return nil }
         let count = fields["c"].flatMap { Int($0) } ?? 0
         let user = fields["u"].map { StoredProfile.user(UserID($0), fields["p"] ?? StoredProfile.empty) }

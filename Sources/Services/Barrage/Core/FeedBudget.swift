@@ -5,9 +5,9 @@ package import PlazaModel
 package struct FeedBudget: Hashable, Sendable {
     /// The maximum number of items in any sliding second.
     package let total: Int
-    /// Barrage messages enter while the last second has fewer items than this: nine tenths of `total`.
+    /// The number of items in the last second from which on barrage messages are dropped: nine tenths of `total`.
     package let barrage: Int
-    /// Tips and counters enter while the last second has fewer items than this: six tenths of `total`.
+    /// The number of items in the last second from which on tips are dropped and counters wait: six tenths of `total`.
     package let tips: Int
 
     /// Creates a budget of `total` items, at least one.

@@ -39,8 +39,7 @@ import Testing
         damages.append([["DEL", "{audience.0}:due", leases], ["SET", leases, "x"]])
         // A member of the leases is `user/session`.
         damages.append([["ZADD", leases, "0", "no-slash"], ["ZADD", "{audience.0}:due", "0", live]])
-        // Outbox entries whose ids are higher than those that the scripts write next. The field `k` is the kind of
-        // change.
+        // Outbox entries with higher ids than the scripts will write next. The field `k` is the kind of change.
         damages.append([["XADD", "{audience.0}:outbox", "18446744073709551615-1", "k", "joined"]])
         damages.append([["XADD", "{audience.0}:outbox", "999999-0", "k", "joined"], ["DEL", state]])
         return damages

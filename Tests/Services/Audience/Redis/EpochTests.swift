@@ -162,7 +162,7 @@ import Testing
         #expect(!effectsOfDueRow.contains(.seat(SeatInput(PartitionHarness.key, .confirmOccupants))))
         #expect(PartitionHarness.usersGone(self.partition.published).isEmpty)
 
-        // While Redis is down no epoch can begin, so the tick is processed without one. Redis then restarts.
+        // While Redis is down, no epoch can begin, so the tick is processed without a new epoch. Then Redis restarts.
         if loss == .crash {
             try self.partition.processAndCommit()
             try self.fixture.redis.restart()
@@ -214,7 +214,7 @@ import Testing
             session: "s1", user: PartitionHarness.user(name), ticket: Ticket(tickets[name] ?? 0), silentFor: 100)
     }
 
-    /// Lets a gateway assert the three viewers, after a heartbeat of bob, and waits until the epoch has settled.
+    /// Lets bob send a heartbeat and a gateway assert the three viewers, and waits until the epoch has settled.
     ///
     /// Checks that list and count are correct, that no leave was published, and that no join was published twice.
     private func assertViewersAndExpectSettled(_ tickets: [String: Int64]) throws {

@@ -8,7 +8,7 @@ import Presence
 import ServiceShell
 import Testing
 
-/// One partition of presence, with one live: the processor is real and keeps the leases in a real Redis.
+/// One partition of presence with one live, whose real processor keeps the leases in a real Redis.
 ///
 /// Properties of this class simulate Kafka: the inbox, the committed rows, the committed offset and its metadata. They
 /// also simulate the instances that own the partition one after the other: each has a processor of its own. A lease,

@@ -97,7 +97,7 @@ final class PlainRedisClient {
 
     private func readBytes(_ count: Int) throws -> ArraySlice<UInt8> {
         while self.buffer.count - self.position < count {
-            // When more than 1 MiB of the buffer have been read, that part is removed.
+            // The part of the buffer that has been read is removed when it is larger than 1 MiB.
             if self.position > 1 << 20 {
                 self.buffer.removeFirst(self.position)
                 self.position = 0
