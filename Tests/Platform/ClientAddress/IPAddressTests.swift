@@ -2,10 +2,11 @@
 import ClientAddress
 import Testing
 
-/// IP addresses and blocks of addresses, made from text or bytes.
+/// Tests of IP addresses (`IPAddress`) and of blocks of addresses (`AddressBlock`), made from text or bytes.
 @Suite struct IPAddressTests {
-    // The description of an IPv6 address has all eight groups. An IPv4 address that is written as IPv6 has the
-    // description of an IPv4 address.
+    // Each text of an address, with its expected `description`. A description of an IPv6 address has all eight groups,
+    // because it does not use `::`. `::ffff:10.1.2.3` is the IPv6 form of the IPv4 address 10.1.2.3, so both have the
+    // same description.
     @Test(arguments: [
         ("127.0.0.1", "127.0.0.1"), ("255.255.255.255", "255.255.255.255"), ("0.0.0.0", "0.0.0.0"),
         ("::1", "0:0:0:0:0:0:0:1"), ("::", "0:0:0:0:0:0:0:0"), ("fe80::1:2", "fe80:0:0:0:0:0:1:2"),
@@ -16,6 +17,8 @@ import Testing
         #expect(try #require(IPAddress(text)).description == expected)
     }
 
+    // "01.2.3.4" is rejected because some parsers read a number with a leading zero as octal. "%lo" is a zone, which an
+    // `IPAddress` cannot have. "١" is the Arabic digit 1. The last two texts are longer than any address.
     @Test(arguments: [
         "", "1", "1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "1.2.3.-4", "1..2.3", " 1.2.3.4", "1.2.3.4 ", ":",
         ":::",
@@ -33,12 +36,14 @@ import Testing
         #expect(IPAddress(bytes: sixteen.span.extracting(0..<15)) == nil)
     }
 
+    /// `limitKey` is the address under which limits count a client.
     @Test func `two addresses have the same key for limits if they are IPv6 and share their first 64 bits`() {
         #expect(IPAddress("2001:db8::1")?.limitKey == IPAddress("2001:db8::ffff:1")?.limitKey)
         #expect(IPAddress("2001:db8::1")?.limitKey != IPAddress("2001:db8:0:1::1")?.limitKey)
         #expect(IPAddress("10.0.0.1")?.limitKey != IPAddress("10.0.0.2")?.limitKey)
     }
 
+    /// A block compares the IPv6 forms of addresses, in which 10.0.0.1 is `::ffff:10.0.0.1`.
     @Test func `an address block contains exactly the addresses with its prefix`() throws {
         let privateBlock = try #require(AddressBlock("10.0.0.0/8"))
         #expect(privateBlock.contains(try #require(IPAddress("10.255.0.1"))))
@@ -57,6 +62,8 @@ import Testing
         #expect(!allOfIPv4.contains(try #require(IPAddress("2001::1"))), "an IPv6 address is no IPv4 address")
     }
 
+    // A prefix has at most 32 bits for IPv4 and 128 bits for IPv6, written in at most three digits. "10.0.0.1/8" is
+    // rejected because its last bit, which comes after the prefix, is set.
     @Test(arguments: [
         "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/8/8", "fd00::/129", "x/8", "10.0.0.0/-1",
         "10.0.0.0/ 8", "10.0.0.0/0008",

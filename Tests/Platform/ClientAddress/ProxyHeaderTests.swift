@@ -2,14 +2,16 @@
 import ClientAddress
 import Testing
 
-/// The binary header of the PROXY protocol, version 2, with which a proxy states the client's address.
+/// Tests of `ProxyHeaderReader`, which reads the binary header of the PROXY protocol, version 2.
+///
+/// A proxy sends the header at the beginning of a connection, and states the client's address in it.
 @Suite struct ProxyHeaderTests {
     /// The signature of the PROXY protocol, version 2.
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
     /// A header with the client 1.2.3.4.
     ///
-    /// Behind the signature: version and command, address family, the number of bytes that follow (in two bytes), the
-    /// addresses of client and proxy, and their ports.
+    /// After the signature come: version and command (0x21), the address family (0x11), the number of bytes that follow
+    /// (12, in two bytes), the addresses of the client and the proxy, and the ports of both.
     static let ipv4 = signature + [0x21, 0x11, 0, 12, 1, 2, 3, 4, 10, 0, 0, 1, 0x12, 0x34, 0, 80]
     /// A header with the client 2001::7, and a further field of three bytes after the ports.
     ///
@@ -18,9 +20,9 @@ import Testing
         signature + [0x21, 0x21, 0, 39, 0x20, 1] + [UInt8](repeating: 0, count: 13) + [7]
         + [UInt8](repeating: 9, count: 16) + [0, 1, 0, 2] + [4, 0, 0]
 
-    /// Passes bytes to a reader in pieces; nil if the header is not complete.
+    /// Passes bytes to a reader in pieces of `pieceBytes` bytes.
     ///
-    /// `usedBytes` of the result counts from the first piece.
+    /// - Returns: the header, whose `usedBytes` counts from the first piece; nil if the header is not complete.
     private func read(_ bytes: [UInt8], pieceBytes: Int = .max) throws(ProxyHeaderError) -> ProxyHeaderReader.Header? {
         var reader = ProxyHeaderReader()
         var start = 0

@@ -2,13 +2,15 @@
 import ClientAddress
 import Testing
 
-/// The client's address in `X-Forwarded-For`, which counts only if a trusted proxy sent it.
+/// Tests of the client's address in the HTTP header `X-Forwarded-For`, which counts only if a trusted proxy sent it.
 @Suite struct TrustedProxiesTests {
     private func trustedProxies() throws -> TrustedProxies {
         TrustedProxies([try #require(AddressBlock("10.0.0.0/8")), try #require(AddressBlock("fd00::/8"))])
     }
 
-    /// The client's address if `peer` is the other end of the connection.
+    /// The client's address, as `TrustedProxies` finds it.
+    ///
+    /// `peer` is the address of the other end of the connection, `header` the value of `X-Forwarded-For`.
     private func client(peer: String, header: String?) throws -> String {
         try self.trustedProxies().client(peer: #require(IPAddress(peer)), forwardedFor: header).description
     }
@@ -20,9 +22,10 @@ import Testing
                 == "10.0.0.1")
     }
 
-    // The header is read from its end to the first address that is not a trusted proxy's, which is the client's. If the
-    // header ends before, or an entry is not an address, the client is the address that was read last, or the peer if
-    // none was read.
+    // Each value of the header, with the client's expected address. Each proxy appends the address of its peer to the
+    // header. Therefore the header is read from its end, and the first address that is not a trusted proxy's is the
+    // client's. Reading also ends at the beginning of the header, and at an entry that is not an address. Then the
+    // client is the address that was read last, or the peer if no address was read.
     @Test(
         arguments: [
             (nil, "10.0.0.1"), ("", "10.0.0.1"), ("1.1.1.1", "1.1.1.1"), (" 1.1.1.1\t", "1.1.1.1"),

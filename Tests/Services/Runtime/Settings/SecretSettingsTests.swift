@@ -4,14 +4,14 @@ import Settings
 import TestSupport
 import Testing
 
-/// Tests of settings whose values are secrets or certificates in files.
+/// Tests of settings that name a file with a secret, a certificate or a private key.
 @Suite struct SecretSettingsTests {
     /// The folder for the files of one test.
     private let scratch: ScratchFolder
 
     init() throws { self.scratch = try ScratchFolder() }
 
-    /// Writes a file with these permissions; returns its path.
+    /// Writes a file with the permissions `mode`, by default for its owner only, and returns its path.
     private func writeFile(_ contents: String, mode: Int = 0o600) throws -> String {
         let path = self.scratch.path + "/\(UUID().uuidString)"
         try Data(contents.utf8).write(to: URL(fileURLWithPath: path))
@@ -70,8 +70,8 @@ import Testing
         #expect(missingFileProblems.first?.contains("there is no such file") == true)
         let folderProblems = self.readSecret(["--redis-password-file", self.scratch.path]).problems
         #expect(folderProblems.first?.contains("no regular file") == true)
-        // The tests may run as the superuser, who can read a file of any mode. Nobody can open this path, because it
-        // treats a file as a folder. The system's error is then ENOTDIR, not that of a missing file.
+        // The tests may run as the superuser, who can read a file of any mode. But nobody can open a path that uses a
+        // file as a folder: the error is ENOTDIR, and not ENOENT, the error of a missing file.
         let unreadablePath = try self.writeFile("hush") + "/secret"
         let unreadableFileProblems = self.readSecret(["--redis-password-file", unreadablePath]).problems
         #expect(unreadableFileProblems.first?.contains("cannot be read (error \(ENOTDIR))") == true)

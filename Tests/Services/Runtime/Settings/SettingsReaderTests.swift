@@ -7,7 +7,7 @@ import Testing
     /// The choices of the option `--mode`.
     enum Mode: String, CaseIterable { case fast, safe }
 
-    /// A reader of the settings of a program `gateway`.
+    /// Makes a reader of the settings of a program with the name `gateway`.
     static func makeReader(_ arguments: [String], _ environment: [String: String] = [:]) -> SettingsReader {
         SettingsReader(
             program: "gateway", summary: "serves apps", arguments: arguments, environment: environment)
@@ -110,15 +110,15 @@ import Testing
                 """)
     }
 
-    // The correction is nil if no known word is near enough. "u" is one letter away from "up", but it is too short to
-    // be corrected.
+    // Each word, with its expected correction; nil if no known word is near enough. "u" is one letter away from "up",
+    // but it is too short to be corrected.
     @Test(arguments: [("statsu", "status"), ("tokne", "token"), ("u", nil), ("inspect", "inspect"), ("banana", nil)])
     func `a misspelt word is corrected, and an unrelated word is not`(word: String, correction: String?) {
         #expect(Suggestion.nearest(to: word, among: ["up", "status", "token", "inspect"]) == correction)
     }
 }
 
-/// Expects that two values are equal, where one of them comes from a mutating call, which `#expect` does not allow.
+/// Expects that two values are equal; unlike in `#expect`, an argument may be a call that mutates.
 private func expectEqual<Value: Equatable>(
     _ value: Value, _ expected: Value, sourceLocation: SourceLocation = #_sourceLocation
 ) {

@@ -4,12 +4,13 @@ package import PlazaModel
 
 /// A machine for tests of the shell: it copies each text of a live into the live's feed, as an item.
 ///
-/// The items of a live are numbered from 1. Some texts have a meaning:
+/// A shell is the loop that runs a machine. The items of a live are numbered from 1. Some texts have a meaning:
 /// - "huge" becomes an item that no broker accepts;
 /// - "large" becomes an item of `largeItemBytes`, about half of what brokers accept;
 /// - "flood" becomes `floodCount` items of `largeItemBytes`;
 /// - "deadly" ends the process;
-/// - "alarm" becomes an item and makes the live's row due 300 ms later. The due row becomes the item "rang";
+/// - "alarm" becomes an item and makes the live's row (the machine's state of this live) due 300 ms later. The due row
+///   becomes the item "rang";
 /// - "huge alarm" is like "alarm", but the due row becomes an item that no broker accepts;
 /// - "large alarm" is like "alarm", but the due row becomes an item of `largeItemBytes`;
 /// - "deadly alarm" is like "alarm", but the due row ends the process.

@@ -6,7 +6,8 @@ import PlazaModel
 import ServiceShell
 import TallyMachine
 
-// A process that runs a shell of the tally machine, for tests in which an input ends the process.
+// A process that runs `TallyMachine`, for tests in which an input ends the process. The machine runs in a
+// `MachineShell`, the loop that consumes inputs, decides and commits.
 // Arguments: the brokers' addresses, the instance's name, "full" for a real Kafka or "embedded" for the in-memory
 // broker, and the number of partitions.
 let arguments = CommandLine.arguments

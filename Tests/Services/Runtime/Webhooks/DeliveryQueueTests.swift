@@ -4,19 +4,20 @@ import PlazaModel
 import Testing
 import Webhooks
 
-/// Tests of the queue of the webhook events of all apps.
+/// Tests of `DeliveryQueue`, the queue of the webhook events of all apps.
 ///
-/// `add` returns whether it has queued the event. Otherwise the app lags (it has used up its share of the queue), and a
-/// catch-up reads the event again later. Events are in partition 0 and belong to the app "demo", unless a test says
-/// otherwise.
+/// An event is identified by its position: its partition and offset in the topic of webhook events. `add` returns
+/// whether it has queued the event. It returns `false` if the app lags, that is, if the app has used up its share of
+/// the queue. Then a catch-up reads the event again later. `attemptEnded` reports the end of an HTTP request with the
+/// event. Events are in partition 0 and belong to the app "demo", unless a test says otherwise.
 @Suite struct DeliveryQueueTests {
     private typealias EventPosition = DeliveryQueue.EventPosition
 
-    /// The jitter with which a retry pause has its nominal length.
+    /// The jitter (a random number from 0 to 1) with which a retry pause has its nominal length.
     private static let fullPause = 1.0
     /// The jitter with which a retry pause has half of its nominal length.
     private static let halfPause = 0.0
-    /// Stands for the partition of the last catch-up if there was none.
+    /// The argument of `nextCatchUp(after:)`, which expects the last catch-up's partition, if there was no catch-up.
     private static let noPartition: Int32 = -1
 
     private func position(_ offset: Int64, partition: Int32 = 0) -> EventPosition {
@@ -47,7 +48,7 @@ import Webhooks
         #expect(
             queue.attemptEnded(self.position(2), isDelivered: true, jitter: Self.fullPause, at: self.time(0))
                 == .delivered)
-        // The first pause is 500 ms, so the second attempt starts then.
+        // The first attempt failed at 0 ms and the first pause is 500 ms, so the second attempt starts at 500 ms.
         var now = self.time(500)
         var pauses: [Int64] = []
         for attempt in 2...7 {
@@ -94,7 +95,8 @@ import Webhooks
         // No app subscribes to the event at 13.
         queue.skip(self.position(13))
         #expect(queue.startDueAttempts(at: self.time(0)).count == 3)
-        // Everything before the offset 14 was read. The first event of each app that is not delivered is at 10 and 12.
+        // Everything before the offset 14 was read. The first undelivered event of "demo" is at the offset 10, and that
+        // of "other" is at 12.
         #expect(queue.checkpoint(partition) == .init(offset: 14, laggingOffsets: ["demo": 10, "other": 12]))
         #expect(
             queue.attemptEnded(self.position(12), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
@@ -116,7 +118,8 @@ import Webhooks
         `I16 if more than 64 apps have undelivered events, the committed offset is that of the 65th app's first event`()
     {
         var queue = DeliveryQueue(DeliveryQueue.Limits(), apps: 100)
-        // Each app has one event. The event of the app n is at the offset n.
+        // Each app has one event. The event of the app `app-n` is at the offset n, so that of the 65th app, `app-64`,
+        // is at the offset 64.
         for app in 0..<100 {
             #expect(queue.add(self.position(Int64(app)), of: self.key("arena", app: AppID("app-\(app)"))) == true)
         }
@@ -134,7 +137,7 @@ import Webhooks
         for text in ["v2 shop=4", "v1 shop", "v1 shop=", "v1 =4", "v1 shop=-1", "v1 a=1=2", "v1 sh/op=4", "shop=4"] {
             #expect(Checkpoint(offset: 9, metadata: text) == nil, "\(text)")
         }
-        // As many apps as possible, with names as long as possible: 30 letters and a number of two digits.
+        // The largest metadata has 64 apps with names of 32 characters: 30 letters and a number of two digits.
         let longNames = (0..<ReadingProgress.maxLaggingApps).map { String(repeating: "a", count: 30) + "\($0 + 10)" }
         let laggingOffsets = longNames.map { (AppID($0), Int64.max) }
         let largestCheckpoint = Checkpoint(
@@ -148,7 +151,8 @@ import Webhooks
         var limits = DeliveryQueue.Limits()
         limits.maxPerApp = 2
         var queue = DeliveryQueue(limits)
-        // The live of each event of the app "demo". The event at the offset 3 belongs to the app "other".
+        // The live of each event of the app "demo", by the event's offset. The event at the offset 3 belongs to the app
+        // "other".
         let livesByOffset = [0: "arena", 1: "bistro", 2: "arena", 4: "cafe", 5: "arena"]
         for offset in 0..<6 {
             let position = self.position(Int64(offset))
@@ -169,8 +173,8 @@ import Webhooks
             queue.attemptEnded(self.position(1), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
                 == .delivered)
 
-        // Of "demo" only the event at 0 is queued, so half of its share of two is free. The event at 2 is the first one
-        // that must be read again.
+        // "demo" has a share of two events. Only its event at 0 is still queued, so half of the share is free. The
+        // event at 2 is the first one that must be read again.
         var catchUp = try #require(queue.nextCatchUp(after: Self.noPartition))
         #expect(catchUp == .init(partition: 0, offset: 2, apps: ["demo"]))
         #expect(queue.addInCatchUp(self.position(2), of: self.key("arena"), in: &catchUp) == true)
@@ -233,7 +237,8 @@ import Webhooks
     @Test func `after a takeover, a catch-up that is ahead of the first reading queues no event twice`() throws {
         var queue = DeliveryQueue()
         queue.partitionAssigned(0, .init(offset: 6, laggingOffsets: ["demo": 4]))
-        // The first reading has not begun, and the catch-up reads up to the topic's end.
+        // The first reading (of events that no owner has read before) begins at the committed offset, 6. It has not
+        // begun yet, and the catch-up reads up to the topic's end.
         var catchUp = try #require(queue.nextCatchUp(after: Self.noPartition))
         let added = [Int64](4...8).map { queue.addInCatchUp(self.position($0), of: self.key("arena"), in: &catchUp) }
         #expect(added == [true, true, false, false, false], "the first reading will read 6 to 8")
@@ -285,8 +290,8 @@ import Webhooks
         _ = queue.attemptEnded(self.position(1), isDelivered: false, jitter: Self.halfPause, at: self.time(0))
         #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(2)])
         _ = queue.attemptEnded(self.position(2), isDelivered: true, jitter: Self.halfPause, at: self.time(0))
-        // After a success the app may have two requests again. The pauses have ended, so the oldest two events are
-        // sent.
+        // After a success the app may have two requests again. At 1000 ms the retry pauses of the events 0 and 1 have
+        // ended, so these oldest two events are sent.
         #expect(queue.startDueAttempts(at: self.time(1000)) == [self.position(0), self.position(1)])
     }
 

@@ -13,9 +13,10 @@ import Testing
 
 @testable import Webhooks
 
-/// Tests of a catch-up that reads nothing.
+/// Tests of a catch-up of `WebhookDispatcher` that reads nothing.
 ///
-/// A catch-up is the second reading of events for which their app's share of the queue had no room.
+/// The dispatcher queues webhook events, and each app has a share of the queue. A catch-up reads those events again for
+/// which the share of their app had no room.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookCatchUpTests {
     /// The API key of Kafka's `Fetch` request.
     private static let fetch: Int16 = 1
@@ -42,7 +43,7 @@ import Testing
             }
             try producer.flush(timeout: .seconds(10))
         }
-        // All further fetches of the catch-up fail.
+        // All further fetches of the catch-up's consumer fail, because it makes fewer than 100,000 in this test.
         try #require(catchUpBroker.embedded)
             .injectFault(intoRequests: Self.fetch, count: 100_000, error: Self.notLeader)
         // The app's share is 5 events, and 20 are published, so the app needs a catch-up.

@@ -10,10 +10,10 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Tests of the client that asks an app's backend whether a message or a gift is allowed.
+/// Tests of `WebhookClient`, which asks an app's backend whether a message or a gift is allowed.
 ///
-/// The backend is a `RecordingReceiver` of the test. Code 0 of its response allows the call, any other code refuses it.
-/// If there is no valid response, the timeout policy of the app decides.
+/// The backend is a `RecordingReceiver`, an HTTP server of the test. The code 0 in the body of its response allows the
+/// call, and any other code refuses it. Without a valid response, the timeout policy of the app decides.
 @Suite(.timeLimit(.minutes(1))) struct WebhookClientTests {
     private static let sender = UserInfo(userID: "bob")
     private static let text = BeforeContent.beforeText(sender: sender, text: "hello", extensionInfo: nil)
@@ -74,7 +74,8 @@ import Webhooks
         #expect(request.content == Self.gift && request.id == "s-1/9" && request.live == "concert")
     }
 
-    // Codes from 102100 to 102200 are the apps' own. The standard code `giftCheckFailed` is 102004.
+    // The code of the backend, and the code that the sender gets. An app may use the codes from 102100 to 102200 as its
+    // own. The standard code `giftCheckFailed` is 102004.
     /// Rules: R14.8.
     @Test(arguments: [(102_100, 102_100), (102_200, 102_200), (102_099, 102_004), (102_201, 102_004), (-5, 102_004)])
     func `the sender of a refused gift gets the backend's code if it is an app's own, else the standard code`(
@@ -108,8 +109,8 @@ import Webhooks
         let client = RunningClient(receiver.url, timeout: .milliseconds(200))
         let startMilliseconds = MonotonicClock.now.milliseconds
         #expect(self.refusalCode(await client.requestDecision(Self.gift)) == .giftCheckFailed)
-        // The lower bound is a little below the timeout of 200 ms, for the rounding of clocks. The upper bound is
-        // large, because the computer may be busy.
+        // The lower bound is a little below the timeout of 200 ms, because clocks round. The upper bound is large,
+        // because the computer may be busy.
         #expect((190..<20_000).contains(MonotonicClock.now.milliseconds - startMilliseconds))
         #expect(receiver.received.count <= 1, "the client must not send the request again")
         let clientOfDeadBackend = RunningClient("http://127.0.0.1:\(try FreePort.find())/")
@@ -133,7 +134,7 @@ import Webhooks
             try client.webhookClient.send(self.request("anna")) { _ in Issue.record("the backend decided") }
         }
         #expect(error?.code == .overloaded && error?.retryAfter == 1000)
-        // Together with the 16 requests of anna, these are the 64 requests that the app may have.
+        // With the 16 requests of anna, the app has 4 * 16 = 64 open requests, its whole share.
         for user in ["bob", "eve", "joe"] {
             for _ in 0..<16 { try client.webhookClient.send(self.request(user)) { _ in } }
         }
@@ -156,8 +157,8 @@ import Webhooks
         let client = WebhookClient(hooks: hooks, timeout: .seconds(30), metrics: MetricsRegistry())
         _ = DedicatedThread("test") { client.run() }
         defer { client.stop() }
-        // All apps together may have 256 open requests, so the share of each of the ten apps is 25. Each app
-        // but `demo` sends more requests than its share, and gets no answer.
+        // All apps together may have 256 open requests, so the share of each of the ten apps is 256 / 10, rounded down:
+        // 25. Each app except `demo` sends more requests than its share, and gets no answer.
         for app in hooks.keys where app != "demo" {
             for number in 0..<200 { try? client.send(self.request("u\(number)", app: app)) { _ in } }
         }

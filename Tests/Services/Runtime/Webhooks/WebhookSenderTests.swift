@@ -12,10 +12,10 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Tests of the sender, which reads webhook events from the broker and sends them to the apps' backends.
+/// Tests of `WebhookSender`, which reads webhook events from the broker and sends them to the apps' backends.
 ///
-/// The events of the app `demo` belong to the live `concert`, unless a test says otherwise. A backend is a
-/// `RecordingReceiver` of the test.
+/// The events belong to the app `demo` and its live `concert`, unless a test says otherwise. A backend is a
+/// `RecordingReceiver`, an HTTP server of the test.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct WebhookSenderTests {
     private static let secret = "a secret of the app"
 
@@ -38,7 +38,7 @@ import Webhooks
             self.producer = try KafkaProducer(self.broker.settings)
         }
 
-        /// Starts a sender on a dedicated thread; the first pause before it sends an event again is 20 ms.
+        /// Starts a sender on a dedicated thread; the first pause before a repeated attempt is 20 ms.
         func startSender(
             _ hooks: [AppID: AppHooks], changeLimits: (inout DeliveryQueue.Limits) -> Void = { _ in }
         ) -> RunningSender {
@@ -94,7 +94,7 @@ import Webhooks
         }
     }
 
-    /// Hooks whose backend is `receiver`; with nil as the events, the app subscribes to all.
+    /// The webhook settings of an app whose backend is `receiver`; with nil as `events`, it subscribes to all events.
     private func hooks(_ receiver: RecordingReceiver, events: [WebhookName]? = nil) -> AppHooks {
         AppHooks(url: receiver.url, secret: Self.secret, events: events)
     }
@@ -193,7 +193,7 @@ import Webhooks
         ]
         let sender = harness.startSender(hooks) { limits in
             limits.maxAttempts = 3
-            // Each app's share of the queue is 5 of its 20 events. The sender reads the others again later.
+            // Each app has 20 events, and its share of the queue is 5. The sender reads the other events again later.
             limits.maxPerApp = 5
         }
         defer { sender.stop() }
@@ -209,7 +209,7 @@ import Webhooks
         #expect(
             self.numbersByLive(failedRequests)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
         #expect(harness.counterSum(MetricNames.Webhooks.delivered) == 20)
-        // The sender may not have counted the last event yet when the backend gets its third request.
+        // When the backend gets the third request with the last event, the sender may not have counted this event yet.
         #expect(harness.counterSum(MetricNames.Webhooks.givenUp) >= 19)
     }
 

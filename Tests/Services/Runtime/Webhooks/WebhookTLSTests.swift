@@ -9,10 +9,12 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Tests of backends with TLS whose certificates a private authority has signed.
+/// Tests of apps' backends that are reached by TLS, and whose certificates a private authority has signed.
 @Suite(.enabled(if: PrivateAuthority.isAvailable, "install openssl"), .timeLimit(.minutes(1)))
 struct WebhookTLSTests {
-    /// The result of a POST of an HTTP client that trusts `caFile` besides the system's authorities.
+    /// The result of a POST by an HTTP client.
+    ///
+    /// The client trusts the system's authorities, and those in `caFile` unless it is nil.
     private static func post(_ url: String, caFile: String?) async -> HTTPResult {
         let client = HTTPClient(maxOpenRequests: 1, caFile: caFile)
         _ = DedicatedThread("test") { client.run() }
@@ -61,7 +63,7 @@ struct WebhookTLSTests {
             sender: UserInfo(userID: "bob"), giftID: "rose", count: 1, coins: 1, receivers: [])
         let request = WebhookRequest(
             id: "s-1/1", key: LiveKey("demo", "concert"), at: Timestamp(milliseconds: 1), content: gift)
-        // The backend allows every gift. A gift is refused if the backend is not reached.
+        // The backend allows every gift. If the client does not reach the backend, the policy `refuse` decides.
         for (caFile, isAllowed) in [(authority.certificate, true), (nil, false)] {
             let client = WebhookClient(hooks: ["demo": hooks], caFile: caFile, metrics: MetricsRegistry())
             _ = DedicatedThread("test") { client.run() }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the filter that selects the valid records of appended batches.
+/// Tests of `BatchFilter`, which selects the valid records of appended batches.
 ///
-/// An owner of a partition begins with a claim: a record with its epoch, which is higher than those of all former
-/// owners. Then it appends batches. Their records have the epoch in their headers, and the last record commits the
-/// batch.
+/// An owner of a partition begins with a claim: a record with its epoch, which is higher than the epochs of all former
+/// owners. Then the owner appends batches without transactions. Each record of a batch has the epoch in its headers,
+/// and the last record commits the batch.
 @Suite("Which records of appended batches are valid")
 struct BatchFilterTests {
     /// A partition's log, to which successive owners append.
@@ -29,13 +29,13 @@ struct BatchFilterTests {
         /// Appends a record of a transaction: it has no batch header.
         mutating func appendInTransaction(_ value: String) { self.append(value, header: nil) }
 
-        /// Appends the record with which an owner voids what lower epochs append after it.
+        /// Appends a claim; all records of lower epochs after the claim are void.
         mutating func appendClaim(epoch: Int64) { self.append(nil, header: BatchHeader(epoch: epoch)) }
 
         /// Appends a batch, whose last record commits it; a batch without values is one record without a value.
         ///
-        /// `nextOffset` is the inbox offset that the batch commits. The metadata 1700 and the row byte 7 stand for
-        /// those of a processor; the filter does not read them.
+        /// `nextOffset` is the inbox offset that the batch commits. The metadata "1700" and the row byte 7 stand for
+        /// the processor's metadata and rows, which the filter does not read.
         mutating func appendBatch(epoch: Int64, _ values: [String], nextOffset: Int64) {
             let lastHeader = BatchHeader(
                 epoch: epoch, commit: BatchHeader.Commit(nextOffset: nextOffset, metadata: "1700", rows: [7]))
@@ -151,8 +151,8 @@ struct BatchFilterTests {
         var log = PartitionLog()
         var ownerEpoch: Int64 = 1
         var expected: [String] = []
-        /// Offsets at which a reader may begin, with the epoch of the last claim and the number of expected values
-        /// before the offset.
+        /// Offsets at which a reader may begin. `epoch` is the epoch of the last claim before the offset, and
+        /// `valuesBefore` the number of expected values before the offset.
         var starts: [(offset: Int, epoch: Int64, valuesBefore: Int)] = []
         log.appendClaim(epoch: ownerEpoch)
         for step in 0..<200 {

@@ -3,13 +3,15 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the epoch claims in the metadata of a committed offset.
+/// Tests of `FeedEpochs`, the epoch claims in the metadata of a committed offset.
 ///
-/// The first line of the metadata is the processor's. The second line has the claims: `@CHECKPOINT EPOCH:OFFSET …`.
+/// A claim is a record with which an owner of a partition begins a higher epoch. The first line of the metadata belongs
+/// to the processor, and the second line has the claims: `@CHECKPOINT EPOCH:OFFSET …`. `CHECKPOINT` is the offset of
+/// the feed from which a restore reads appended batches.
 @Suite("Claims in an offset's metadata")
 struct FeedEpochsTests {
     @Test func `claims with invalid offsets are rejected`() {
-        // `Int64.max`, which ends in …775807, is beyond `FeedPosition.validNumbers`.
+        // Valid offsets are `FeedPosition.validNumbers`. 9223372036854775807 is `Int64.max`, which is beyond them.
         #expect(FeedEpochs(metadata: "5\n@12 5:7 9:11")?.claims.count == 2)
         for line in ["@9223372036854775807", "@-1", "@1 5:-7", "@1 5:9223372036854775807"] {
             #expect(FeedEpochs(metadata: line) == nil, "\(line)")
@@ -27,7 +29,7 @@ struct FeedEpochsTests {
     }
 
     @Test func `metadata without a valid line of claims is read as no claims`() {
-        // In "1700\neJwr…" the second line has compressed rows, as a machine writes them that does not append.
+        // In "1700\neJwr…" the second line has compressed rows. A machine that does not append batches writes them.
         for metadata in ["", "1700", "1700\neJwrSS0uAQAEXQHB", "1700\n@", "1700\n@x", "1700\n@1 2", "1700\n@1 2:3:4"] {
             #expect(FeedEpochs(metadata: metadata) == nil, "\(metadata)")
         }

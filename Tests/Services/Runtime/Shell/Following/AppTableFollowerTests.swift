@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the follower, which reads the apps' settings from the topic `apps` of a broker.
+/// Tests of `AppTableFollower`, which reads the apps' settings from the topic `apps` of a broker.
 ///
 /// Each record has the settings of one app and their revision. The settings here are a list of words.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AppTableFollowerTests {
@@ -92,7 +92,7 @@ import Testing
         let running = try RunningFollower()
         try running.waitUntilReady()
         #expect(running.follower.snapshot.apps.isEmpty)
-        // Several shells of a service may wait for its follower.
+        // A service has one follower, and several of its threads may wait for it.
         for _ in 0..<3 { running.follower.waitUntilLoaded(timeout: .seconds(60)) }
         #expect(running.stop())
     }

@@ -4,9 +4,9 @@ import Observability
 import ServiceShell
 import Testing
 
-/// Tests of the level at which a consumer loop logs an error.
+/// Tests of the level at which `ConsumerLoop`, which reads topics into tables, logs an error of the broker.
 ///
-/// While the loop starts, transient errors are expected.
+/// A transient error is expected while the loop starts, for instance because the broker starts at the same time.
 @Suite struct ConsumerLoopTests {
     /// The log line for an error of this kind.
     private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {

@@ -5,17 +5,19 @@ import Testing
 @testable import KafkaClient
 @testable import ServiceShell
 
-/// Tests of when a reader is stalled: after ten seconds without progress, although the broker answers.
+/// Tests of `ReadWatch`, which decides whether the reader of a topic is stalled.
 ///
-/// All times are in seconds. The watch queries the ends of quiet partitions every ten seconds.
+/// A reader is stalled after ten seconds in which it has made no progress although records are unread and the broker
+/// answers. To find unread records, the watch queries the end offsets of quiet partitions every ten seconds. All times
+/// are in seconds.
 @Suite struct ReadWatchTests {
     private static let partition = TopicPartition("rooms", 1)
     private static let otherPartition = TopicPartition("rooms", 2)
     private static let unreachable = KafkaError(.timedOut, "no answer", isRetriable: true)
 
-    /// The end of the partitions if they have no unread record.
+    /// The end offset of each partition while all records, at the offsets 0 to 4, are read.
     private static let endOfReadRecords: Int64 = 5
-    /// The end of the partitions if the record at the offset 5 is not read.
+    /// The end offset of each partition while the record at the offset 5 is unread.
     private static let endWithUnreadRecord: Int64 = 6
 
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
@@ -27,14 +29,14 @@ import Testing
             timestamp: Timestamp(milliseconds: 0), key: nil, value: nil)
     }
 
-    /// A poll without records that reached these ends.
+    /// The outcome of a poll that has read no records and has reached these ends of partitions.
     private static func pollReaching(_ ends: [TopicPartition: Int64]) -> PollOutcome {
         var outcome = PollOutcome()
         outcome.reachedEnds = ends
         return outcome
     }
 
-    /// A poll with a read error in each of these partitions.
+    /// The outcome of a poll with a read error in each of these partitions.
     private static func pollFailing(in partitions: TopicPartition...) -> PollOutcome {
         var outcome = PollOutcome()
         for partition in partitions { outcome.partitionErrors[partition] = KafkaError(.other, "not readable") }
@@ -156,7 +158,7 @@ import Testing
         var watch = Self.makeCaughtUpWatch()
         watch.turnBegan(at: Self.at(20))
         watch.polled([], Self.pollFailing(in: Self.partition), at: Self.at(20))
-        // The process was stopped for 75 s, in which the reader had no turn.
+        // The process was stopped from second 20 to second 95, so the reader's loop had no turn for 75 s.
         watch.turnBegan(at: Self.at(95))
         Self.answerQueries(of: &watch, in: 95...104, end: Self.endWithUnreadRecord)
         #expect(watch.state(at: Self.at(104)) == .reading)
@@ -210,8 +212,8 @@ import Testing
     @Test func `a reader whose scans read nothing for ten seconds is stalled until the partition is forgotten`() {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
-        // A scan is the reading of one range of a partition. Five scans of three seconds each read nothing, although
-        // the partition has records from the offset 4 on.
+        // A scan is the reading of one range of a partition. Five scans of three seconds each read nothing from the
+        // offset 4 on, although the partition has records up to the offset 5.
         for second: Int64 in stride(from: 0, through: 12, by: 3) {
             watch.partitionsAssigned([Self.partition: 4], at: Self.at(second))
             Self.answerQueries(of: &watch, in: second...(second + 2), end: Self.endWithUnreadRecord)

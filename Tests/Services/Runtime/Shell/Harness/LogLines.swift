@@ -22,7 +22,7 @@ final class LogLines: Sendable {
         return Log(service: "test", level: self.level, sink: sink)
     }
 
-    /// Waits until a line contains `text`.
+    /// Waits until a line contains `text`, for at most `timeout`.
     ///
     /// - Returns: whether such a line was logged in time.
     func waitUntilContains(_ text: String, timeout: Duration) -> Bool {

@@ -5,8 +5,9 @@ import TallyMachine
 
 @testable import ServiceShell
 
-/// The tally machine's processor, which rejects a batch with the text "rejected", as presence does when Redis answers
-/// with an error.
+/// A processor of `TallyMachine` that rejects each batch with the text "rejected".
+///
+/// The processor of presence rejects a batch in the same way when Redis answers with an error.
 final class RejectingProcessor: PartitionProcessor {
     private let processor: MachineProcessor<TallyMachine>
 

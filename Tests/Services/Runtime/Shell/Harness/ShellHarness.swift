@@ -13,12 +13,13 @@ import Testing
 
 /// A broker with all topics, for shells that run as threads of the test.
 ///
-/// The shells run the tally machine, which copies each text of a live into the live's feed, as an item. The items of a
-/// live are numbered from 1. See `TallyMachine`.
+/// A shell is the loop of a service's instance that consumes inputs, decides and commits. These shells run
+/// `TallyMachine`, which copies each text of a live into the live's feed, as an item. The items of a live are numbered
+/// from 1.
 final class ShellHarness {
     static let partitions = TopicBroker.partitions
     var settings: KafkaSettings { self.broker.settings }
-    /// Which broker it is: the in-memory one (`embedded`) or a real Kafka (`full`).
+    /// The kind of the broker: the in-memory one (`embedded`) or a real Kafka (`full`).
     let kafkaMode: KafkaMode
     private let broker: TopicBroker
     private let producer: KafkaProducer
@@ -144,9 +145,10 @@ final class ShellHarness {
     /// The epoch of the last appended record in the live's feed partition.
     func lastEpoch(in live: LiveKey) throws -> Int64 { try self.lastAppendedRecord(in: live).epoch }
 
-    /// Waits until the epoch claims of the live's partition satisfy a condition.
+    /// Waits for at most 20 s until the epoch claims of the live's partition satisfy a condition.
     ///
-    /// The claims are in the metadata of the committed offset of the inbox partition.
+    /// A claim is the record with which an owner of the partition begins a higher epoch. The offsets of the last claims
+    /// are in the metadata of the committed offset of the inbox partition.
     ///
     /// - Returns: the claims.
     func waitForClaims(of live: LiveKey, until condition: (FeedEpochs) -> Bool) throws -> FeedEpochs {
@@ -179,7 +181,7 @@ final class ShellHarness {
         }
     }
 
-    /// Writes the row of a live to the state topic, or removes it; no shell may run meanwhile.
+    /// Writes the row of a live to the state topic, or removes the row if `row` is nil; no shell may run meanwhile.
     func writeRow(_ row: [UInt8]?, of live: LiveKey) throws {
         let partition = self.partition(of: live, .barrageState)
         let key = Array(TallyMachine.Key(live).text.utf8)
@@ -292,7 +294,7 @@ final class RunningShell {
         self.metrics.counter(MetricNames.Shell.deadLetters, help: "", labels: ["machine": "barrage"]).value
     }
 
-    /// Waits until the shell has ended by itself.
+    /// Waits until the shell has ended, without stopping it.
     ///
     /// - Returns: whether the shell ended in time.
     func waitUntilEnded(timeout: Duration) -> Bool { self.thread.join(timeout: timeout) }

@@ -7,7 +7,9 @@ import Testing
 
 @testable import ServiceShell
 
-/// An in-memory broker with all topics, and a consumer group whose offsets the writers' batches commit.
+/// A fixture for tests of `TransactionWriter`: an in-memory broker with all topics, and a consumer group.
+///
+/// The batches of the fixture's writers commit offsets of this group.
 final class WriterFixture {
     let broker: EmbeddedBroker
     let settings: KafkaSettings

@@ -24,8 +24,8 @@ import Testing
         let unreadyHealth = ServiceHealth(unready: ["directory", "barrage"])
         #expect(try self.answer("/readyz", unreadyHealth) == (503, "waits for: directory, barrage\n"))
         #expect(try self.answer("/livez", unreadyHealth) == (200, "alive\n"))
-        // The loop of a hung part does not turn; a stalled part has work and makes no progress. The answers to a probe
-        // are the same for both.
+        // The loop of a hung part does not turn. A stalled part has work and makes no progress. The answers to a probe
+        // are the same for both, so `ServiceHealth` has one list for them.
         let stuckHealth = ServiceHealth(hungOrStalled: ["audience"])
         #expect(try self.answer("/readyz", stuckHealth) == (503, "makes no progress: audience\n"))
         #expect(try self.answer("/livez", stuckHealth) == (503, "hangs: audience\n"))

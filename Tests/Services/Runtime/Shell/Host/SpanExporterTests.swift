@@ -7,7 +7,9 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Tests of the exporter, which sends spans to a collector; a `RecordingReceiver` stands in for the collector.
+/// Tests of `SpanExporter`, which sends the spans of traces to a collector.
+///
+/// A `RecordingReceiver` stands in for the collector: an HTTP server that keeps the requests that it has received.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SpanExporterTests {
     /// A span that is named by its number.
     private static func span(_ number: Int) -> TraceSpan {
@@ -69,8 +71,8 @@ import Testing
             exporter.stop()
             thread.join()
         }
-        // Of the 100 further spans, 10 wait, which is the capacity, and 90 are dropped. When the collector stops, the
-        // waiting spans and the first one fail: 10 + 1 = 11.
+        // The capacity is 10, so 10 of the 100 further spans wait, and 90 are dropped. When the collector stops, the
+        // waiting spans and the first span fail: 10 + 1 = 11.
         #expect(Self.spanCount("dropped", metrics) == 90)
         #expect(Self.spanCount("failed", metrics) == 11 && Self.spanCount("sent", metrics) == 0)
     }

@@ -4,14 +4,15 @@ import MachineKit
 import ServiceShell
 import Testing
 
-/// Tests of when a process must end because of hung loops (loops that do not turn).
+/// Tests of `HangWatch`, which decides when a process must end because of hung loops (loops that do not turn).
 ///
-/// Once in a second, the watch gets the names of the loops that are hung.
+/// Once in a second, `check` gets the names of the loops that are hung. It returns the names of the loops because of
+/// which the process must end, and no names if it need not end.
 @Suite struct HangWatchTests {
     /// The seconds of the checks after which the process must end.
     ///
-    /// `checkTimes` are the seconds of all checks; `hungLoops` returns the names of the loops that are hung in a
-    /// second.
+    /// `checkTimes` are the seconds of all checks. `hungLoops` gets a second and returns the names of the loops that
+    /// are hung then.
     private static func endTimes(checkTimes: [Int64], hungLoops: (Int64) -> [String]) -> [Int64] {
         var watch = HangWatch()
         return checkTimes.filter { second in
@@ -54,7 +55,7 @@ import Testing
     }
 }
 
-/// Tests of the thread that checks the loops.
+/// Tests of `Watchdog`, which checks the loops on a thread of its own and reports a loop that stays hung.
 @Suite struct WatchdogTests {
     @Test(.timeLimit(.minutes(1)))
     func `a watchdog reports a loop that stays hung only once, and then ends`() async {

@@ -6,11 +6,11 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the spans (steps of a trace) that a service records for its inputs.
+/// Tests of `BatchSpans`, the spans (steps of a trace) that a service records for its inputs.
 ///
 /// The times of spans and of the tracer's clock are in nanoseconds.
 @Suite struct BatchSpansTests {
-    /// The trace header of a sampled trace; the last two digits are its flags.
+    /// The trace header of a sampled trace: version, trace id, span id and flags; the flag 01 means sampled.
     private static let sampledHeader = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     /// An input with this trace header that the broker received at `timestamp`, in milliseconds.

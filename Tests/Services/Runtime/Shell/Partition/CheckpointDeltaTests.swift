@@ -5,18 +5,18 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the delta: the rows that are newer than the state topic.
+/// Tests of `CheckpointDelta`: the rows of a machine that are newer than the state topic.
 ///
-/// For each batch, `plan` decides whether its changed rows are added to the delta or all rows of the delta are written
-/// to the state topic. The delta travels compressed, in the second line of the offset's metadata or in the headers of
-/// appended batches. The first line of the metadata is the processor's own, such as "1700". A restart restores the rows
-/// of the state topic, then those of the delta.
+/// For each batch, `plan` adds the changed rows to the delta, or has all rows of the delta written to the state topic.
+/// The delta is stored compressed: in the second line of the metadata of the committed offset, or in the headers of
+/// appended batches. The first line of the metadata belongs to the processor, such as "1700". A restart restores the
+/// rows of the state topic, then the rows of the delta.
 @Suite("Changed rows in the offset's metadata or in appended batches")
 struct CheckpointDeltaTests {
     /// The bytes of a row that differs for each number.
     private func row(_ number: Int) -> [UInt8] { Array(#"{"number":\#(number),"owner":"alice"}"#.utf8) }
 
-    /// What a restart restores the rows from: the rows of the state topic and the metadata of the offset.
+    /// The state from which a restart restores the rows: the rows of the state topic, and the metadata of the offset.
     private struct DurableState {
         var stateTopic: [String: [UInt8]] = [:]
         var metadata = ""
@@ -128,8 +128,8 @@ struct CheckpointDeltaTests {
     }
 
     @Test func `invalid metadata is rejected`() {
-        // The second line should be compressed rows in Base64. The first one here is no Base64. The second one is
-        // Base64, but of bytes that are not compressed rows.
+        // The second line of the metadata should be compressed rows in Base64. "!!" is no Base64, and "/////w==" is
+        // Base64 of bytes that are not compressed rows.
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n!!") }
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n/////w==") }
     }
@@ -181,7 +181,7 @@ struct CheckpointDeltaTests {
             return
         }
         #expect(rowsAfterRollback.map(\.key) == ["a"])
-        // A new owner does not have its predecessor's compressor, so it writes all rows, too.
+        // A new owner of the partition does not have the former owner's compressor, so it writes all rows, too.
         var nextOwnersDelta = try CheckpointDelta(appended: addedBytes)
         guard case .stateTopic(let rowsOfNextOwner, _) = nextOwnersDelta.plan([], metadata: "2") else {
             Issue.record("the rows were stored in the delta")

@@ -11,8 +11,8 @@ import Testing
 
 /// Tests of a partition whose rows cannot be restored, because the metadata of its committed offset is damaged.
 ///
-/// The second line of the metadata should have epoch claims (after `@`) or compressed rows (in Base64). In these tests
-/// it has neither.
+/// Rows are the state of a machine. The second line of the metadata should have epoch claims (after `@`) or compressed
+/// rows (in Base64). In these tests it has neither. A shell is the loop that consumes inputs, decides and commits.
 @Suite(.serialized) struct DamagedPartitionTests {
     @Test(.timeLimit(.minutes(1)), arguments: ["1\n@", "1\nno base64", "1\nAAAA", "1\n//8="])
     func `a damaged partition is reported and not served, and other partitions are served`(metadata: String) throws {
@@ -53,7 +53,7 @@ import Testing
         // The repair commits an offset for the group while the group has no members. The in-memory broker rejects
         // such a commit for a group that had members before.
         guard harness.kafkaMode == .full else { return }
-        // The repair of docs/OPERATING.md, section 5.18.
+        // This is the repair of docs/OPERATING.md, section 5.18.
         try harness.commitOffset(OffsetAndMetadata(offset: 0), for: damagedLive)
         let nextShell = harness.startShell("two")
         let repairedNumbers = try harness.readItemNumbers(of: [damagedLive]) { $0[damagedLive]?.count == 1 }

@@ -7,10 +7,10 @@ import ServiceShell
 import TallyMachine
 import Testing
 
-/// Tests of a processor, which is a machine with its rows for one partition.
+/// Tests of `MachineProcessor`: a machine with its rows (its state) for one partition.
 ///
-/// The machine is `TallyMachine`. It writes an item for each text of a live, and numbers the items from 1. The text
-/// "alarm" makes the live's row due 300 ms later; the due row adds the item "rang".
+/// The machine is `TallyMachine`. It has a row for each live, writes an item for each text of a live, and numbers the
+/// items from 1. The text "alarm" makes the live's row due 300 ms later, and the due row adds the item "rang".
 @Suite struct MachineProcessorTests {
     static let live = LiveKey("app", "room")
 
@@ -175,8 +175,8 @@ import Testing
             processor.offsetMetadata == "7000", "2 s without input are no standstill, so only the latest time is stored"
         )
         processor.process([Self.textInput("c", at: 90_000, offset: 2)], effects: &effects)
-        // The metadata are the machine's latest time and the partition's total standstill, in milliseconds: 90 s, and
-        // 90 s - 7 s = 83 s without input.
+        // The metadata are the machine's latest time, 90 s, and the total standstill of the partition, both in
+        // milliseconds. There was no input from 7 s to 90 s, so the standstill is 83 s.
         #expect(processor.offsetMetadata == "90000 83000")
         processor.rolledBack()
         #expect(processor.offsetMetadata == "7000")
@@ -186,7 +186,7 @@ import Testing
         successor.acquired(
             generation: 1, committedMetadata: processor.offsetMetadata, at: Timestamp(milliseconds: 95_000))
         successor.process([Self.textInput("d", at: 95_000, offset: 3)], effects: &effects)
-        // 5 s more, from 90 s to 95 s: 83 s + 5 s = 88 s.
+        // The 5 s from 90 s to 95 s are a standstill, too: 83 s + 5 s = 88 s.
         #expect(successor.offsetMetadata == "95000 88000")
     }
 }

@@ -6,7 +6,10 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of a partition whose state topic has a row that the machine cannot read.
+/// Tests of a partition of a state topic with a row that the machine cannot read.
+///
+/// A row is a record of a state topic, here the state of one live. The machine is `TallyMachine`: each text of a live
+/// becomes an item of the live's feed, and the live's row counts the items from 1.
 @Suite(.serialized) struct UnreadableRowTests {
     @Test(.timeLimit(.minutes(1)))
     func `a partition without an unreadable row is served, and reported until the row is replaced`() throws {

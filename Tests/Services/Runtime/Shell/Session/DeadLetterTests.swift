@@ -13,8 +13,9 @@ import Testing
 
 /// Tests of inputs that can never be processed.
 ///
-/// An input that is set aside is written to the dead letter topic and not processed. All tests on the real Kafka use
-/// the same group, so the tests run one at a time. Each test runs on the in-memory broker and on the real Kafka.
+/// An input that is set aside is written to the dead letter topic and not processed. A shell is an instance's loop that
+/// consumes inputs, decides and commits. Each test with shells runs on the in-memory broker and, if it is installed, on
+/// a real Kafka. All tests on the real Kafka use the same consumer group, so the tests run one at a time.
 ///
 /// The machine is `TallyMachine`. Each text that is not set aside becomes an item of its live's feed, and the items of
 /// a live are numbered from 1. Some texts have a meaning:
@@ -105,9 +106,9 @@ import Testing
             #expect(deadLetters.contains { $0.key == rowKey })
             for live in lives { try harness.sendText("after", in: live) }
             try harness.flush()
-            // The row of the first live was set aside, and with it the count of its items: after the item "huge alarm"
-            // with the number 1, the item "after" has the number 1 again. The second live has the items "alarm", "rang"
-            // and "after".
+            // The row of the first live had the count of the live's items, and was set aside. Therefore the item
+            // "huge alarm" has the number 1, and the item "after" has the number 1 again. The second live has the items
+            // "alarm", "rang" and "after".
             let numbers = try harness.readItemNumbers(of: Set(lives)) { found in
                 let (first, second) = (found[lives[0]] ?? [], found[lives[1]] ?? [])
                 return first.count >= 2 && first.last == 1 && second.contains(3)
@@ -134,9 +135,9 @@ import Testing
         await ConcurrentCase.runBlocking(MachineShellTests.kafkaModes) { kafkaMode in
             let harness = try ShellHarness(kafkaMode)
             let live = try Self.liveWithOneItem("deadly", harness)
-            // The test writes what three owners leave behind that die at the input "deadly". The first one dies while
-            // it processes a batch with this input, the `maxAloneAttempts` further ones while they process the input
-            // alone. None of them commits the inputs "deadly" and "after".
+            // The test writes the record of attempts that three owners of the partition leave behind if they die at the
+            // input "deadly". The first owner dies while it processes a batch with this input. The further two
+            // (`maxAloneAttempts`) die while they process the input alone. No owner commits "deadly" or "after".
             try harness.sendText("deadly", in: live)
             try harness.sendText("after", in: live)
             try harness.flush()
@@ -158,7 +159,8 @@ import Testing
             let inputCount = 400
             for number in 1...inputCount { try harness.sendText(number == 250 ? "huge" : "\(number)", in: live) }
             try harness.flush()
-            // The test writes what an owner leaves behind that died with its first batch, before any input alone.
+            // The test writes the record of attempts of an owner that died with its first batch, and that has processed
+            // no input alone.
             try harness.writeFailedAttempts(0, in: live, uncommittedInputs: Int64(inputCount))
             let secondShell = harness.startShell("two")
             // The item "before", and one item of each input but "huge".

@@ -7,7 +7,9 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Tests of inputs that end the process: the text "deadly" at once, "deadly alarm" when the row of its live is due.
+/// Tests of inputs that end the process: "deadly" at once, and "deadly alarm" when the row of its live is due.
+///
+/// An owner is the process that has acquired a partition and handles the inputs there.
 ///
 /// An input that is set aside is written to the dead letter topic and not processed. Each text that is not set aside
 /// becomes an item of its live's feed, and the items of a live are numbered from 1 (see `TallyMachine`).
@@ -24,11 +26,11 @@ struct DeadlyInputTests {
         async
     {
         await ConcurrentCase.runBlocking(Self.cases) { text, instances in
-            // An owner writes a record of attempts when it acquires the partition. The record counts only while its
-            // offset is the committed one, and the input is set aside after three deaths that count. The first owner
-            // has committed a batch since it wrote its record, so its death does not count, and four owners die. Of two
-            // instances, the second one may acquire the partition just before the input. Then the first death counts,
-            // and three die.
+            // An owner writes a record of attempts when it acquires the partition. A death counts only if the offset in
+            // this record is still the committed offset, and an input is set aside after three deaths that count. The
+            // first owner has committed a batch since it wrote its record. Therefore its death does not count, and four
+            // owners die. With two instances, the second one may acquire the partition just before the input. Then the
+            // first death counts, too, and three owners die.
             let deaths = instances.count == 1 ? 4...4 : 3...4
             try Self.expectSetAside(text, instances, startsBeforeInput: true, deaths: deaths)
         }

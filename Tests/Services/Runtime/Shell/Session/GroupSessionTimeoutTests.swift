@@ -7,7 +7,9 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the search for the shortest consumer session timeout that the brokers accept: 2, 6, 10, 30, then 60 s.
+/// Tests of `GroupSessionTimeout`, which finds the shortest session timeout of consumers that the brokers accept.
+///
+/// In these tests it requests 2 s first. After each rejection it raises the timeout: to 6, 10, 30, and then 60 s.
 @Suite(.serialized) struct GroupSessionTimeoutTests {
     /// The error with which a broker rejects a timeout below its `group.min.session.timeout.ms`.
     private static let rejection = KafkaError(.sessionTimeoutRejected, "", codeName: "INVALID_SESSION_TIMEOUT")
@@ -17,7 +19,8 @@ import Testing
         let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
         #expect(sessionTimeout.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
         #expect(sessionTimeout.timeout == .seconds(6))
-        // Another consumer had requested 2 s, too. It must use the raised timeout, which is not raised again.
+        // The request of another consumer for 2 s is rejected, too. This consumer must use the timeout of 6 s, which is
+        // not raised again.
         #expect(sessionTimeout.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
         #expect(sessionTimeout.timeout == .seconds(6))
         #expect(lines.all.count == 1)

@@ -12,11 +12,11 @@ import Testing
 
 /// Tests of inputs whose output together, or alone, is larger than the queue of the producer.
 ///
-/// The machine is `TallyMachine`: the text "large" becomes an item of 480 KB, "flood" becomes 100 such items, and
-/// "large alarm" makes the live's row due 300 ms later, which then becomes such an item.
+/// The machine is `TallyMachine`. The text "large" becomes an item of 480 KB, and "flood" becomes 100 such items. The
+/// text "large alarm" makes the live's row due 300 ms later, and the due row becomes such an item.
 ///
-/// The test on a real Kafka has a broker of its own, because other tests read the topics of their shared broker from
-/// the beginning, and would read all this output.
+/// The test on a real Kafka has a broker of its own. Other tests read the topics of their shared broker from the
+/// beginning, and would have to read all this output.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LargeOutputTests {
     @Test func `I16 inputs with too much output for one batch are processed in several ones, on the in-memory broker`()
         async throws
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Processes inputs whose output is 48 MB, with a queue of 20 MiB.
+    /// Processes inputs whose output together is 48 MB (100 * 480 KB), with a queue of 20 MiB.
     private static func processLargeInputs(_ harness: ShellHarness) throws {
         let live = MachineShellTests.newLive("large")
         let inputCount = 100
@@ -55,7 +55,7 @@ import Testing
         #expect(shell.stop())
     }
 
-    /// Sets an input aside whose output is 48 MB, with a queue of 4 MiB, and processes the inputs around it.
+    /// Sets aside one input whose output is 48 MB (100 * 480 KB), with a queue of 4 MiB, and processes five others.
     private static func setAsideFlood(_ harness: ShellHarness) throws {
         let live = MachineShellTests.newLive("flood")
         for text in ["before", "large", "large", "flood", "large", "after"] { try harness.sendText(text, in: live) }
@@ -77,7 +77,7 @@ import Testing
         #expect(shell.stop())
     }
 
-    /// Processes due rows of one partition whose output is 48 MB, with a queue of 20 MiB.
+    /// Processes 100 due rows of one partition, whose output together is 48 MB, with a queue of 20 MiB.
     private static func processLargeDueRows(_ harness: ShellHarness) throws {
         let candidates = MachineShellTests.newLives("due", count: 1000)
         let partition = harness.partition(of: candidates[0], .barrageInbox)

@@ -4,10 +4,11 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the lease guard: a thread that was held up for longer than the limit may have lost its partitions to
-/// another owner, so its lease is doubtful.
+/// Tests of `LeaseGuard`, which decides whether the lease of a shell (its right to its partitions) is doubtful.
 ///
-/// The shell's loop reports when each of its phases starts. A phase is the wait for records or their processing.
+/// A shell is the loop of an instance that polls, processes and commits records. It reports when each of its phases
+/// starts. A phase is the wait for records or their processing. If a phase is longer than the limit, another owner may
+/// have acquired the partitions meanwhile, so the lease is doubtful.
 @Suite("Detection of a stalled thread")
 struct LeaseGuardTests {
     private static func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }

@@ -9,7 +9,7 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Tests of a machine's shell (the loop that consumes, decides and commits batches) with a broker.
+/// Tests of `MachineShell` (the loop that consumes a machine's inputs, decides and commits batches) with a broker.
 ///
 /// All tests on the real Kafka use the same group, so the tests run one at a time. The machine is `TallyMachine`: each
 /// text of a live becomes an item of the live's feed, and the items of a live are numbered from 1.
@@ -52,9 +52,9 @@ import Testing
             var received = numbers[live] ?? []
             var expectedCount: Int64 = 60
             if kafkaMode == .embedded {
-                // Without transactions, an item may be written twice. The test leaves out repeated numbers, as clients
-                // do. On a busy computer the old and the new owner may both decide an input; then the feed has more
-                // than 60 items.
+                // The in-memory broker has no transactions, so an item may be written twice. The test leaves out
+                // repeated numbers, as clients do. On a busy computer the old and the new owner of a partition may both
+                // decide an input; then the feed has more than 60 items.
                 received = Self.withoutRepeats(received)
                 expectedCount = max(60, received.last ?? 0)
             }
@@ -146,8 +146,8 @@ import Testing
         try harness.flush()
         let numbers = try harness.waitForItems(4, in: live)
         #expect(numbers == [1, 2, 3, 4])
-        // The broker aborts the transaction 2 s after its beginning, and no reader can pass it earlier. Part of the 2 s
-        // had passed at `startMilliseconds`, so the lower bound is only 1 s.
+        // The broker aborts the transaction 2 s after its beginning, and no reader can read further before. A part of
+        // the 2 s had passed at `startMilliseconds`, so the lower bound is only 1 s.
         #expect((1000...10_000).contains(MonotonicClock.now.milliseconds - startMilliseconds))
         #expect(throws: KafkaError.self, "the broker has aborted the transaction") {
             try formerProducer.commitTransaction(timeout: .seconds(2))
@@ -164,8 +164,8 @@ import Testing
         try harness.sendTextsOneByOne(3, in: live)
         #expect(firstShell.stop())
         let firstEpoch = try harness.lastEpoch(in: live)
-        // An incomplete batch of the first owner: its last record is missing. If readers accepted its item, `numbers`
-        // below would contain 90.
+        // The test appends an incomplete batch of the first owner, in which the last record is missing. If readers
+        // accepted the batch's item, `numbers` below would contain 90.
         try harness.appendItem(number: 90, in: live, header: BatchHeader(epoch: firstEpoch))
         let secondShell = harness.startShell("two")
         try harness.sendText("4", in: live)
@@ -173,8 +173,8 @@ import Testing
         try harness.waitForItems(4, in: live)
         let secondEpoch = try harness.lastEpoch(in: live)
         #expect(secondEpoch > firstEpoch)
-        // A batch that the first owner appends after the takeover. If readers accepted it, `numbers` would contain 91,
-        // and the third owner would begin at the offset 1,000,000 and at a time in the far future.
+        // The test appends a batch of the first owner after the takeover. If readers accepted this batch, `numbers`
+        // would contain 91, and the third owner would begin at the offset 1,000,000 and at a time in the far future.
         let commit = BatchHeader.Commit(nextOffset: 1_000_000, metadata: "9999999999999", rows: [])
         try harness.appendItem(number: 91, in: live, header: BatchHeader(epoch: firstEpoch, commit: commit))
         try harness.sendText("5", in: live)

@@ -9,22 +9,24 @@ import Testing
 
 /// Tests of how the owners of a partition find an input that ends their processes; "1", "2", … name the processes.
 ///
-/// An owner writes a record of attempts when it acquires the partition, and before each chunk of suspect inputs and
-/// each suspect input that it processes alone. Inputs are suspect if an owner finds the record of a dead owner at the
-/// committed offset. It processes many suspect inputs in chunks. It processes inputs alone if they are few, or if an
-/// owner died in their chunk. The record counts how many owners have begun to process an input alone. After two of them
-/// the next owner sets the input aside.
+/// An owner is the instance of a service that has acquired the partition and processes its inputs. It writes a record
+/// of attempts when it acquires the partition, before each chunk of suspect inputs, and before each suspect input that
+/// it processes alone. If the owner dies, the next owner finds the record at the committed offset, and the inputs from
+/// there on are suspect. An owner processes many suspect inputs in chunks. It processes inputs alone if they are few,
+/// or if a former owner died in their chunk. The record counts the owners that have begun to process an input alone.
+/// After two such owners, the next owner sets the input aside: it writes the input to the dead letter topic.
 @Suite struct ProcessingAttemptsTests {
-    /// An input that no due rows precede has one step, 0: the input itself.
+    /// The number of the only step of an input before which no row of the machine is due: the input itself.
     private static let firstStep = 0
-    /// Stands for the input itself; a due row has its key instead.
+    /// The argument `row` for the step of the input itself; for the step of a due row, the argument is the row's key.
     private static let input = ""
-    /// The generation (the offset of the tick with which an owner acquired the partition) of an owner that has found a
-    /// backlog of more than 1000 inputs, of which at most 1000 are suspect.
+    /// The generation of an owner that has found a backlog of more than 1000 inputs, of which at most 1000 are suspect.
+    ///
+    /// A generation is the offset of the tick (an empty record) with which an owner acquired the partition.
     private static let lateGeneration: Int64 = 5000
 
-    /// The attempts of an owner that has acquired the partition and found `record` there, its predecessor's last
-    /// record.
+    /// The attempts of an owner that has acquired the partition at the committed offset `offset`, and has found
+    /// `record` there: the last record of the former owner.
     private static func attemptsAfterTakeover(
         _ record: ProcessingAttempts.Record?, by process: String, at offset: Int64, generation: Int64 = lateGeneration
     ) -> ProcessingAttempts {
@@ -49,7 +51,7 @@ import Testing
         var record = firstOwner.beginOwnership(at: 40, generation: Self.lateGeneration)
         // "1" dies in its first batch; "2" and "3" die while they process the input alone.
         for process in ["2", "3"] {
-            // Only one input was there when the owner acquired the partition.
+            // Only the input at 40 was there when the owner acquired the partition with the tick at 41.
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40, generation: 41)
             #expect(owner.isSuspect(at: 40))
             #expect(owner.chooseChunkLength(of: 1, until: 41, at: 40) == 1)
@@ -76,8 +78,8 @@ import Testing
     ) {
         var firstOwner = ProcessingAttempts(process: "1")
         var record = firstOwner.beginOwnership(at: 40, generation: Self.lateGeneration)
-        // The input at `deadlyOffset` ends each owner. The first one has died while it processed the whole batch. The
-        // others commit what they processed before.
+        // The input at `deadlyOffset` ends each owner. The first owner has died while it processed the whole batch. The
+        // further owners commit what they process before the deadly input.
         let (end, deadlyOffset) = (Int64(40 + polledCount), Int64(40 + polledCount - 5))
         var offset: Int64 = 40
         var deathCount = 1
@@ -132,7 +134,7 @@ import Testing
     }
 
     @Test func `after the chunk in which an owner died, the other suspect inputs are processed in chunks`() {
-        // "1" has died in the chunk of the inputs 40 to 71.
+        // "1" has died in the chunk of the 32 inputs 40 to 71. At most 1000 inputs, 40 to 1039, are suspect.
         var owner = Self.attemptsAfterTakeover(
             ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: 72, process: "1"), by: "2", at: 40)
         #expect(owner.chooseChunkLength(of: 900, until: 940, at: 40) == 1)
@@ -150,14 +152,15 @@ import Testing
         #expect(owner.chooseChunkLength(of: 3, until: 43, at: 40) == 3)
         #expect(owner.chooseChunkLength(of: 1, until: 44, at: 43) == 1, "a chunk of one input is that input alone")
         #expect(owner.chooseChunkLength(of: 33, until: 100, at: 67) == ProcessingAttempts.chunkSize)
-        // Of the polled inputs, those from 100 on are not suspect.
+        // The polled inputs are 98 to 117, and the owner's tick is at 99. Only 98 and 99 are suspect, so they are few.
         #expect(owner.chooseChunkLength(of: 20, until: 118, at: 98) == 1)
         #expect(owner.isSuspect(at: 99))
         #expect(!owner.isSuspect(at: 100))
     }
 
     @Test func `an owner that was fenced in a chunk does not count as an attempt at each input of the chunk`() {
-        // "1" was fenced in its batch and "2" in the chunk of the inputs 40 to 71; both are alive.
+        // A fenced owner has lost the partition to another owner. "1" was fenced in its batch and "2" in the chunk of
+        // the inputs 40 to 71; both are alive.
         let chunk = ProcessingAttempts.Record(offset: 40, step: 0, count: 0, aloneUntil: 72, process: "2")
         // "1" processes the inputs 40 to 44 alone, and is fenced in the input 45.
         var owner = Self.attemptsAfterTakeover(chunk, by: "1", at: 40)
@@ -267,8 +270,8 @@ import Testing
     }
 
     @Test func `the attempts at a due row do not count for the row or the input after it`() {
-        // "1" has died with the row "a", and "2" has handled it and died with the row "b". The next owner finds the row
-        // "b" in the place of "a".
+        // Two rows are due before the input: "a" (step 0) and "b" (step 1). "1" has died with the row "a". "2" has
+        // handled "a" and died with the row "b". The next owner finds the row "b" as step 0, where "a" was.
         let firstRowRecord = ProcessingAttempts.Record(
             offset: 40, step: 0, count: 1, aloneUntil: 41, process: "1", row: "a")
         var owner = Self.attemptsAfterTakeover(firstRowRecord, by: "2", at: 40)
@@ -321,8 +324,8 @@ import Testing
         let processor = MachineProcessor(TallyMachine(), log: .none, malformed: Counter())
         let partition = try OwnedPartition(
             TopicPartition("inbox", 0), processor, committed: committed, storage: .offsetMetadata, process: "1")
-        // `end` is the present end of the topic to which another owner would have written first. As long as the end at
-        // the revocation is not known, no present end proves that nothing was written.
+        // `end` is the present end of the topic to which another owner would have written first. While the end at the
+        // time of the revocation is not known, no present end proves that nothing was written.
         #expect(!partition.isUnchanged(committed: committed, end: nil))
         #expect(!partition.isUnchanged(committed: committed, end: 7))
         partition.endAtRevocation = 7

@@ -5,10 +5,10 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of when a partition is stalled: it has had work for ten seconds, and none of this work has become durable (no
-/// batch was committed).
+/// Tests of `ProgressWatch`, with which a shell (the loop that consumes, decides and commits) finds stalled partitions.
 ///
-/// All times are in seconds.
+/// A partition is stalled if it has had work for ten seconds, and none of this work has become durable (no batch was
+/// committed). All times are in seconds.
 @Suite struct ProgressWatchTests {
     private static let partition = TopicPartition("inbox", 1)
     private static let otherPartition = TopicPartition("inbox", 2)
@@ -58,7 +58,7 @@ import Testing
         // Here `workDone` reports that the partition was read to its end.
         watch.workDone(in: Self.partition)
         #expect(!watch.isStalled(at: Self.at(110)))
-        // Records arrive after a failed read: the partition is readable, and its ten seconds still begin at 200 s.
+        // Records arrive after a failed read. The partition is readable then, but its ten seconds still begin at 200 s.
         watch.readFailed(in: Self.partition, at: Self.at(200))
         watch.workArrived(in: Self.partition, at: Self.at(201))
         #expect(watch.unreadablePartitions.isEmpty)
@@ -68,7 +68,7 @@ import Testing
     @Test func `the work of former sessions can make the shell count as stalled, but not the current session`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
-        // The first failure sets the pause to 50 ms, the second one doubles it.
+        // The first failure leaves the pause at 50 ms, and the second failure doubles it.
         watch.workFailed(in: Self.partition)
         watch.workFailed(in: Self.partition)
         #expect(watch.retryPause == Milliseconds(100))
@@ -81,7 +81,7 @@ import Testing
         watch.readFailed(in: Self.partition, at: Self.at(200))
         #expect(watch.unreadablePartitions == [Self.partition])
         #expect(!watch.isSessionStalled(at: Self.at(209)))
-        // In the shell the work has waited since 100 s, in this session since 200 s.
+        // For the shell the work has waited since 100 s, but for the current session only since 200 s.
         #expect(watch.isStalled(at: Self.at(209)))
         #expect(watch.waitingTime(at: Self.at(209)) == .seconds(209 - 100))
         #expect(watch.isSessionStalled(at: Self.at(210)))
@@ -151,7 +151,8 @@ import Testing
 
     @Test func `the third stuck session within a minute ends the process`() {
         let seconds: [Int64] = [0, 20, 70, 79]
-        // Three sessions within a minute are only those that end at 20, 70 and 79 s.
+        // The sessions end at these seconds. From 20 to 79 s, a time of less than a minute, three sessions end. Before,
+        // there are only two sessions within a minute.
         let mustExit = [false, false, false, true]
         let stallDecisions = Self.decisions(SessionStalledError(), isStalled: true, endingAt: seconds)
         #expect(stallDecisions.map { $0 == .exit } == mustExit)

@@ -7,9 +7,10 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the epochs of partitions after rebalances of the group.
+/// Tests of the epochs of partitions after rebalances of the consumer group.
 ///
-/// An owner that acquires a partition begins a new epoch, which is higher than all earlier ones.
+/// An owner is the shell that has acquired a partition. It begins a new epoch, which is higher than all earlier epochs
+/// of the partition.
 extension MachineShellTests {
     @Test(.timeLimit(.minutes(2)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a partition that stays with its owner keeps its epoch, and one that moves gets a higher epoch`() throws {
@@ -20,7 +21,7 @@ extension MachineShellTests {
         let firstEpochs = try lives.map { try harness.lastEpoch(in: $0) }
 
         let secondShell = harness.startShell("second")
-        // The inbox has four partitions, and there is one live in each of them.
+        // The inbox has four partitions, so each of the two shells owns two of them.
         try Self.waitForOwnedPartitions([(firstShell, 2), (secondShell, 2)])
         #expect(firstShell.ownedPartitions.isDisjoint(with: secondShell.ownedPartitions))
         #expect(firstShell.ownedPartitions.union(secondShell.ownedPartitions) == [0, 1, 2, 3])

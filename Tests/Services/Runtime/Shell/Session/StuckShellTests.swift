@@ -9,10 +9,11 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of a shell whose sessions make no progress: the shell reports that, begins a new session, and ends after the
-/// third such session within a minute.
+/// Tests of a shell (the loop that consumes inputs, decides and commits) whose sessions make no progress.
 ///
-/// Each text of a live becomes an item of the live's feed; the items are numbered from 1.
+/// A session lasts from the shell's connection to the broker until an error. The shell reports that it makes no
+/// progress, begins a new session, and ends after the third such session within a minute. Each text of a live becomes
+/// an item of the live's feed, and the items are numbered from 1.
 @Suite(.serialized) struct StuckShellTests {
     @Test(.timeLimit(.minutes(1)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
     func `a shell whose appends are never answered in time ends after three sessions, and the next shell continues`()
@@ -21,9 +22,9 @@ import Testing
         let harness = try ShellHarness(.full)
         let live = MachineShellTests.newLive("unanswered")
         let shell = harness.startShell("one", appendTimeout: { .zero })
-        // Each text is a batch. A session commits its first batch in a transaction; it appends the second one, does not
-        // know the outcome, and ends. Therefore three sessions take six texts. The third session ends the shell, so the
-        // test does not wait for the item of the sixth text.
+        // Each text is a batch. A session commits its first batch in a transaction. It appends the second batch, does
+        // not learn within the timeout of 0 whether this has succeeded, and ends. Therefore three sessions take six
+        // texts. The third session ends the shell, so the test does not wait for the item of the sixth text.
         for number in 1...6 {
             try harness.sendTextAndWait("\(number)", in: live)
             if number < 6 {

@@ -3,11 +3,11 @@ import MachineKit
 import ServiceShell
 import Testing
 
-/// Tests of when ticks (empty records that advance the machine's time) are written.
+/// Tests of when ticks are written: empty records that advance the time of a machine, so that it handles due rows.
 ///
 /// There are two clocks. A `Timestamp` is a time of the broker's clock, such as the due time of a row. A
 /// `MonotonicTime` is a time of the local clock. `brokerTimeObserved` gives the scheduler a broker time and the local
-/// time at which the broker's clock showed it.
+/// time at which the broker's clock showed it. `nextTick` returns the local time of the next tick; nil for none.
 @Suite struct TickSchedulerTests {
     @Test func `without a due row no tick is scheduled`() {
         var scheduler = TickScheduler()
@@ -47,7 +47,8 @@ import Testing
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_060))
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 1_060))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 2_060))
-        // At the local 1100 ms a tick is read back. The row is overdue, so the next tick follows 1 ms later.
+        // At the local 1100 ms a tick is read back. The last tick was written at 1060 ms, more than 20 ms ago, and the
+        // row is overdue, so the next tick follows 1 ms later.
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 3_000), at: MonotonicTime(milliseconds: 1_100))
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 1_101))
     }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import ServiceShell
 
-/// A kind of request in Kafka's protocol, and the fault of its responses: an error code or a delay.
+/// A fault of the in-memory broker: it answers one kind of Kafka's requests with an error code, or late.
 struct RequestFault: Sendable, CustomStringConvertible {
-    /// The kinds of requests that services send; the raw values are the API keys of Kafka's protocol.
+    /// The kinds of requests that services send; a raw value is the request's API key in Kafka's protocol.
     enum Kind: Int16, Sendable {
         case produce = 0
         case fetch = 1
@@ -62,7 +62,8 @@ struct RequestFault: Sendable, CustomStringConvertible {
         codes.map { RequestFault(kind: kind, code: $0) } + [RequestFault(kind: kind, code: nil)]
     }
 
-    /// Makes the broker reject the next `count` requests of the kind or, for the fault of a delay, delay one response.
+    /// Makes the broker reject the next `count` requests of the kind; if the fault has no code, the broker delays one
+    /// response by `delay` instead.
     func inject(into broker: EmbeddedBroker, count: Int, delay: Duration) throws {
         if let code = self.code {
             try broker.injectFault(intoRequests: self.kind.rawValue, count: count, error: code.rawValue)
@@ -74,8 +75,9 @@ struct RequestFault: Sendable, CustomStringConvertible {
 
 /// Tests with a broker that rejects or delays each kind of request that a service sends.
 ///
-/// No fault stops a writer or a shell permanently. A case mostly waits for timeouts, so the cases of a test run at the
-/// same time, each with its own broker.
+/// They check that no fault permanently stops a `TransactionWriter` or a shell (the loop that consumes inputs, decides
+/// and commits). A case mostly waits for timeouts, so the cases of a test run at the same time, each with its own
+/// broker.
 @Suite(.serialized) struct BrokerRequestFaultTests {
     /// The faults of all requests that make up a transaction.
     static let transactionFaults: [RequestFault] =
@@ -96,13 +98,14 @@ struct RequestFault: Sendable, CustomStringConvertible {
             try writer.prepare()
             try fixture.commit("before", by: writer)
 
-            // The errors after which the client does not repeat the request, so that the transaction fails.
+            // After these errors the Kafka client does not repeat the request, so the transaction fails.
             let codesWithoutRepetition: Set<RequestFault.Code> = [
                 .topicAuthorizationFailed, .groupAuthorizationFailed, .producerFenced,
                 .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
             ]
             let mustFail = fault.code.map(codesWithoutRepetition.contains) ?? false
-            // Any other error is the response to the request and to its first repetition.
+            // With any other error the broker answers both the request and its first repetition, and the second
+            // repetition succeeds.
             try fault.inject(into: fixture.broker, count: mustFail ? 1 : 2, delay: .seconds(4))
             let startedAt = MonotonicClock.now
             var failure: KafkaError?
@@ -226,7 +229,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
             + RequestFault.faults(.offsetCommit, [.coordinatorLoading, .notCoordinator, .requestTimedOut])
             + RequestFault.faults(.heartbeat, [.coordinatorNotAvailable, .rebalanceInProgress, .unknownMember])
         for fault in faults {
-            // Four faults, because the test's own clients send such requests, too, and may get some of the faults.
+            // Four requests are rejected, because some of them may be requests of the test's own clients.
             try fault.inject(into: broker, count: 4, delay: .seconds(2))
             for _ in 0..<3 { try harness.sendTextAndWait("text", in: live) }
             sentCount += 3

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of the pauses between the attempts of a producer's call.
+/// Tests of `CallRetries`, which decides whether a failed call of a Kafka producer is repeated, and after which pause.
 @Suite struct CallRetriesTests {
     private static let start = MonotonicTime(milliseconds: 5_000)
     private static let retriable = KafkaError(.retriable, "The coordinator is loading.", isRetriable: true)
@@ -19,7 +19,8 @@ import Testing
             pauses.append(pause)
             now = now + pause
         }
-        // The last attempt is at the deadline: 20 + 40 + 80 + 100 + 100 + 60 = 400.
+        // Pauses double from 20 ms up to 100 ms. The last one is only 60 ms, because the last attempt is at the
+        // deadline after 400 ms: 20 + 40 + 80 + 100 + 100 + 60 = 400.
         #expect(pauses == [20, 40, 80, 100, 100, 60].map { Milliseconds($0) })
         #expect(now == Self.start + Milliseconds(400))
     }

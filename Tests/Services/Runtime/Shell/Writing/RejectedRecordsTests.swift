@@ -10,10 +10,10 @@ import Testing
 @testable import KafkaClient
 @testable import ServiceShell
 
-/// Tests of whether the input is at fault when the broker rejects records that were written for it.
+/// Tests of who is at fault when the broker rejects the records that a machine has written for an input.
 ///
-/// The input is at fault if its record is too large or invalid. Then it is set aside. The deployment is at fault if a
-/// topic rejects small records, too.
+/// The input is at fault if one of the records is too large or invalid. Then the input is set aside: it is written to
+/// the dead letter topic instead. The deployment is at fault if a topic rejects small records, too.
 @Suite struct RejectedRecordsTests {
     /// The report about a record that failed with an error of this kind, or was delivered if the kind is nil.
     private static func delivery(_ kind: KafkaError.Kind?, _ topic: String = "room.feed", bytes: Int = 100)
@@ -67,8 +67,10 @@ import Testing
         #expect(error.map { InputFailure($0) == nil } == true)
     }
 
-    // A request may have 900,000 bytes. The commit has 10,000, and each record counts as 100 bytes more than its value.
-    // Therefore each of these batches fits into one request, and a batch of twice as many records does not.
+    // The number of records in a batch, and the bytes in the value of each. A request may have 900,000 bytes. The
+    // commit has 10,000 bytes, and each record counts as 100 bytes more than its value. Therefore each of these batches
+    // fits into one request, for example 800 * (1000 + 100) + 10,000 = 890,000. With twice as many records, no batch
+    // fits.
     @Test(arguments: [(1, 880_000), (80, 10_000), (800, 1000)])
     func `I8 a batch that does not fit into one request is recognized`(count: Int, bytes: Int) {
         let record = OutgoingRecord(topic: "room.feed", value: [UInt8](repeating: UInt8(ascii: "a"), count: bytes))
@@ -81,9 +83,9 @@ import Testing
     }
 }
 
-/// Tests of a shell with a topic that accepts only smaller records than LivePlaza needs.
+/// Tests of a shell (the loop that consumes inputs, decides and commits) with a topic whose size limit is too low.
 ///
-/// All tests use the same group, so they run one at a time.
+/// All tests use the same consumer group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
 struct RejectingTopicTests {
     @Test(arguments: [false, true])
@@ -131,9 +133,9 @@ struct RejectingTopicTests {
             let broker = try TopicBroker(kafka, clientID: "rejecting", maxMessageBytes: [topic: 100_000])
             let reader = try KafkaConsumer(broker.settings)
             defer { reader.close() }
-            // The broker accepts any sequence number as the first one of a new writer. If the small records followed
-            // the rejected record in a second request, the broker would therefore store them. Each repetition has a
-            // new writer.
+            // Each record of a writer has a sequence number, and the broker accepts any number as the first one of a
+            // new writer. Therefore the broker would store the small records if they came in a second request, after
+            // the rejected record. Each of the 20 repetitions has a new writer.
             for _ in 0..<20 {
                 let writer = try AppendWriter(
                     broker.settings, topic: topic, timeout: { .seconds(20) }, machine: "barrage",

@@ -9,8 +9,10 @@ import Testing
 
 @testable import ServiceShell
 
-/// Tests of transactions whose end (the request to commit or abort) gets no response or reaches the broker late, and of
-/// a batch that is too large.
+/// Tests of `TransactionWriter`, which writes each batch of a shell in a transaction.
+///
+/// In two tests the request that ends the transaction gets no response, or reaches the broker late. In another one the
+/// batch is too large.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TransactionWriterTests {
     /// The API key of the request `EndTxn` in Kafka's protocol.
     private static let endTransactionKey: Int16 = 26
@@ -26,8 +28,8 @@ import Testing
             try firstWriter.prepare()
             try fixture.commit("before", by: firstWriter)
             try fixture.broker.injectFault(intoRequests: Self.endTransactionKey, count: 1, delay: .seconds(5))
-            // The response comes after 5 s, and the writer waits for 0.5 s. It must not try to abort, because
-            // librdkafka rejects every abort while the outcome of a commit is unknown.
+            // The response comes after 5 s, but the writer waits only for 0.5 s. The writer must not try to abort,
+            // because librdkafka rejects every abort while the outcome of a commit is unknown.
             let error = #expect(throws: KafkaError.self) { try fixture.commit("unanswered", by: firstWriter) }
             #expect(error?.isFatal == true)
             firstWriter.close()
