@@ -2,7 +2,8 @@
 import Compression
 import Testing
 
-/// A stream that compresses one piece after the other, and the decompression (inflation) of all its pieces together.
+/// Tests of `DeflateStream`, which compresses one piece after the other, and of `Inflation`, which decompresses all
+/// pieces together.
 @Suite("Deflate")
 struct DeflateTests {
     /// A row of a machine's state; two rows differ only in their number.

@@ -2,7 +2,7 @@
 import Compression
 import Testing
 
-/// The gzip format (RFC 1952) of files that a server sends.
+/// Tests of `Gzip`, which compresses the files that a server sends, in the format of RFC 1952.
 @Suite struct GzipTests {
     /// The checksum of RFC 1952, section 8 (CRC-32), computed bit by bit.
     private func checksum(of bytes: [UInt8]) -> UInt32 {
@@ -21,7 +21,7 @@ import Testing
     /// Rules: R13.31.
     @Test(arguments: [0, 1, 1000, 300_000])
     func `gzip data begin with the header and end with the checksum and length of the input`(byteCount: Int) {
-        // Bytes that repeat little.
+        // The bytes repeat little, so that compression saves little.
         let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7) }
         let gzip = Gzip.compress(bytes)
         // 0x1F and 0x8B mark gzip, and 8 is the method deflate.

@@ -3,7 +3,9 @@ import EventLoop
 import TestSupport
 import Testing
 
-/// The bounded queue by which any thread sends messages to a loop, where one reader gets the messages in batches.
+/// Tests of `Mailbox`, a bounded queue by which any thread sends messages to a loop.
+///
+/// One reader on the loop gets the messages in batches.
 @Suite(.timeLimit(.minutes(1))) struct MailboxTests {
     @Test func `messages of each sender arrive in order, and none is lost or repeated`() throws {
         struct Message: Sendable, Equatable {

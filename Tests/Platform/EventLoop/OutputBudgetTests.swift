@@ -5,10 +5,12 @@ import Testing
 
 @testable import EventLoop
 
-/// How much all streams of a loop may queue, which streams are ended beyond this limit, and when a peer is stalled.
+/// Tests of `OutputBudget`: how much all streams of a loop together may queue, and which queues are freed beyond this
+/// limit; and of `OutputProgress`: when a peer is stalled.
 ///
-/// A share is the limit divided by the number of queues. A party is the owner of several streams, such as a client's
-/// address. A step is what a stream queues at once of a long output that it can continue later.
+/// A stream has a queue while it has bytes that its socket has not accepted. A share is the limit divided by the number
+/// of queues. A party is the owner of several streams, such as a client's address. A step is the part of a long output
+/// that a stream queues at once, if it can continue the output later.
 @Suite struct OutputBudgetTests {
     /// A budget with a limit of 1,000 bytes, and queues of these sizes in bytes.
     private func budget(queueBytes: [Int]) -> OutputBudget {
@@ -52,9 +54,9 @@ import Testing
                 budget.add(pieceBytes)
             }
         }
-        // While the first of the nine streams queues, there are 2 queues, and a share is 1,000 / 2 bytes. For the last
-        // one there are 10 queues, and a share is 1,000 / 10 bytes. Each stops when a further piece would exceed the
-        // share.
+        // While the first of the nine streams queues, there are 2 queues, and a share is 1,000 / 2 = 500 bytes. For the
+        // last stream there are 10 queues, and a share is 1,000 / 10 = 100 bytes. Each stream stops when a further
+        // piece would exceed the share.
         #expect(queuedBytes.allSatisfy { $0 > 100 - pieceBytes }, "the least share is 100 bytes: \(queuedBytes)")
         #expect(queuedBytes.allSatisfy { $0 <= 500 }, "the largest share is 500 bytes: \(queuedBytes)")
     }
@@ -62,8 +64,8 @@ import Testing
     @Test func `beyond the limit, the largest queues are chosen to free an eighth of the limit`() {
         let sizes = [10, 700, 0, 300, 90]
         let excess = self.budget(queueBytes: sizes).excessBytes
-        // The excess is what must be freed. The queues have 1,100 bytes together, and may keep seven eighths of the
-        // limit, 875 bytes.
+        // The excess is what must be freed. The queues have 10 + 700 + 300 + 90 = 1,100 bytes together, and may keep
+        // seven eighths of the limit of 1,000, which are 875 bytes.
         #expect(excess == 1_100 - 875)
         #expect(self.chosenQueues(of: sizes, freeing: excess) == [1], "the 700 bytes of queue 1 are enough")
         #expect(self.chosenQueues(of: sizes, freeing: 701) == [1, 3], "the 700 bytes of queue 1 are too few")
@@ -130,8 +132,8 @@ import Testing
                 timeout: Milliseconds(500))
         }
         #expect(!isStalled(accepted: 0, at: 1_400))
-        // After a pause of this process, the socket may have room that was not used yet. Therefore a peer that only one
-        // check finds overdue is not stalled.
+        // If this process was paused, the peer may have made room in the socket that was not used yet. Therefore a
+        // peer is not stalled if only one check finds it overdue.
         #expect(!isStalled(accepted: 0, at: 1_500), "the peer is overdue for the first time")
         #expect(!isStalled(accepted: 1, at: 1_600), "one byte is progress, from which the timeout begins again")
         #expect(!isStalled(accepted: 1, at: 2_099))
@@ -142,7 +144,7 @@ import Testing
     }
 }
 
-/// The bytes that a peer acknowledges count as progress, even while the socket on this side accepts no more bytes.
+/// Tests that the bytes that a peer acknowledges count as progress, even while this side's socket accepts no more.
 @Suite struct AcknowledgedBytesTests {
     @Test func `I16 a peer that acknowledges bytes within the timeout is not stalled`() {
         var progress = OutputProgress(at: MonotonicTime(milliseconds: 1_000))
@@ -173,12 +175,12 @@ import Testing
     }
 }
 
-/// The memory that the queues of connected streams take.
+/// Tests of the memory that the queues of connected streams take.
 @Suite struct QueueMemoryTests {
-    /// Connects `count` pairs of a server and a client that reads nothing, and calls `body` when the socket of each
-    /// server is so full that a part of the server's last piece is queued.
+    /// Connects `count` pairs of a server and a client that reads nothing, and fills the socket of each server.
     ///
-    /// `body` must stop the loop, at once or in a later callback.
+    /// Then a part of the last piece of each server is queued, and `body` is called. `body` must stop the loop, at once
+    /// or in a later callback.
     private func withStalledPairs(
         _ count: Int, _ body: @escaping (_ loop: EventLoop, _ servers: [Peer], _ clients: [Peer]) -> Void
     ) throws {
@@ -296,8 +298,8 @@ import Testing
                 isStalledAfterProgress = stream.checkStalled(for: Milliseconds(10))
                 loop.stop()
             }
-            // The peer takes nothing for 20 ms, and was overdue at the check before. So a check with a timeout of 10 ms
-            // finds it stalled, unless the check sees that the peer has taken some bytes.
+            // The last check found the peer overdue, and the peer takes nothing for 20 ms more. So a check with a
+            // timeout of 10 ms would find the peer stalled if it did not see that the peer has taken some bytes.
             let timer = try? LoopTimer(loop: loop) { timer in
                 timer.close()
                 clients[0].stream?.startReading()

@@ -2,7 +2,7 @@
 import EventLoop
 import Testing
 
-/// Immutable bytes that the queues of several streams can hold without a copy.
+/// Tests of `SharedBytes`: immutable bytes that the queues of several streams can hold without a copy.
 @Suite struct SharedBytesTests {
     @Test func `shared bytes contain what was written`() {
         let bytes = SharedBytes(capacity: 10) { output in

@@ -3,7 +3,9 @@ import Testing
 
 @testable import EventLoop
 
-/// The limit of an encrypted write, which is checked before the encryption.
+/// Tests of the largest size that a write can have after its encryption.
+///
+/// A stream compares this size with its limit before it encrypts, because it cannot take back encrypted bytes.
 @Suite struct StreamSecurityTests {
     /// The arguments: the sizes of the pieces of one write, in bytes.
     @Test(arguments: [

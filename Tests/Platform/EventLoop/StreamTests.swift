@@ -4,9 +4,9 @@ import EventLoop
 import TestSupport
 import Testing
 
-/// Streams deliver bytes in order, limit what they queue, and report their end once.
+/// Tests of `TCPStream`: it delivers bytes in order, limits what it queues, and reports its end once.
 ///
-/// The small send buffers, 4 or 16 KiB, make the servers' streams queue most bytes of a larger write.
+/// Some servers have a small send buffer of 4 or 16 KiB, so that their streams queue most bytes of a larger write.
 @Suite struct StreamTests {
     @Test func `bytes flow in both directions, and the end of the stream is reported once`() throws {
         let server = Peer()
@@ -107,7 +107,7 @@ import Testing
         let client = Peer()
         var droppedBytes = 0
         let pieceBytes = 3_000
-        // The byte of the piece that is written after the drop.
+        // The byte that the piece repeats which is written after the drop.
         let lastByte: UInt8 = 255
         try runLoop { loop in
             try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
@@ -167,7 +167,8 @@ import Testing
         var writeError: LoopError?
         try runLoop { loop in
             try connectPair(loop, server: server, client: client) {
-                // The client pauses, so that it closes with unread bytes. Then its system sends a reset.
+                // The client pauses reading, so that it closes its socket with unread bytes. Then the client's system
+                // sends a reset.
                 server.stream?.pauseReading()
                 client.stream?.pauseReading()
                 _ = try? server.stream?.write(SharedBytes("unread"))

@@ -4,7 +4,7 @@ import MachineKit
 import TestSupport
 import Testing
 
-/// Timers of a loop, and hooks that run once at the end of a turn of the loop.
+/// Tests of timers (`LoopTimer`), and of hooks that run once at the end of a turn of the loop (`TurnEndHook`).
 @Suite struct TimerTests {
     @Test func `a one-shot timer fires once and not before its time`() throws {
         var fireTimes: [MonotonicTime] = []
@@ -101,8 +101,8 @@ import Testing
     {
         let maxRuns = 20
         var runCount = 0
-        // How often the timer has fired: about once in each turn of the loop. The loop runs its hooks twice in a turn,
-        // before and after the poll.
+        // How often the timer below has fired: about once in each turn of the loop. The loop runs its hooks twice in a
+        // turn, before and after it polls for events.
         var turn = 0
         // The values of `turn` at the runs of the hook.
         var turnsWithRun: Set<Int> = []
@@ -111,7 +111,7 @@ import Testing
             hook = TurnEndHook(loop: loop) {
                 runCount += 1
                 turnsWithRun.insert(turn)
-                // Without the reference to itself, the hook is freed.
+                // After the last run the hook's closure gives up its reference to the hook, so that both are freed.
                 if runCount < maxRuns { hook?.schedule() } else { hook = nil }
             }
             hook?.schedule()

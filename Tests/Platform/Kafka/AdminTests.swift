@@ -7,7 +7,7 @@ import MachineKit
 import TestSupport
 import Testing
 
-/// The client that creates and describes topics, and the topics of the embedded broker.
+/// Tests of `KafkaAdmin`, which creates and describes topics, and of the topics of the embedded (in-memory) broker.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct AdminTests {
     @Test(.enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"))
@@ -50,8 +50,8 @@ struct AdminTests {
             let consumer = try TestBroker.real.makeConsumer()
             try consumer.assign([partition: 0])
             let first = try #require(try consumer.poll { records, _ in records.count == 1 }).records[0]
-            // A query for a time finds the first record of its millisecond. So that the last record is found, it must
-            // have a later timestamp than the first one.
+            // A query for a time finds the first record with this timestamp, in milliseconds. The query below must find
+            // the last record, so the timestamp of the last record must be later than that of the first one.
             var last = first
             while last.timestamp == first.timestamp {
                 _ = try producer.sendAndWait(OutgoingRecord(topic: topic, text: "later"), timeout: .seconds(10))
@@ -99,8 +99,8 @@ struct AdminTests {
             }
             try writeToEachPartition()
             let times = try (1...100).map { _ in try ContinuousClock().measure { try writeToEachPartition() } }
-            // Without TCP_NODELAY the second of two small responses would wait 40 ms for the acknowledgement of the
-            // first, in most batches. A busy machine makes some batches slow, but not most.
+            // Without TCP_NODELAY, in most batches the second of two small responses would wait 40 ms, until the client
+            // has acknowledged the first one. A busy machine makes some batches slow, but not most of them.
             let median = times.sorted()[times.count / 2]
             #expect(median < .milliseconds(30), "half of the batches took at least \(median)")
         }

@@ -5,7 +5,7 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// The typed errors of Kafka clients, and how the clients continue after a fault.
+/// Tests of the typed errors of Kafka clients, and of how the clients continue after a fault.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct FailureTests {
     /// Settings of a client that logs nothing.
@@ -67,13 +67,15 @@ struct FailureTests {
     }
 
     @Test(arguments: [
-        // LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, COORDINATOR_LOAD_IN_PROGRESS and an unknown server error.
+        // The error codes of Kafka's protocol: LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER,
+        // COORDINATOR_LOAD_IN_PROGRESS, and UNKNOWN_SERVER_ERROR.
         Int32(5), 6, 14, -1,
     ])
     func `an offset query that a broker rejects again and again ends with a typed error`(error: Int32) async throws {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["t": 1])
-            // 2 is ListOffsets. Each attempt is rejected at once, so there are about 100 attempts in 3 s.
+            // 2 is the API key of the request ListOffsets. Each attempt is rejected at once, so there are about 100
+            // attempts in 3 s, fewer than the 10,000 injected faults.
             try broker.injectFault(intoRequests: 2, count: 10_000, error: error)
             let consumer = try KafkaConsumer(Self.silentSettings(broker.bootstrap))
             #expect(throws: KafkaError.self) {

@@ -44,8 +44,8 @@ enum TestBroker: String, CaseIterable, CustomTestStringConvertible {
 
     /// How long the broker may wait for records before it answers a fetch.
     ///
-    /// The embedded broker does not answer a waiting fetch earlier when new records arrive, so its fetches must be
-    /// short.
+    /// The embedded broker answers a waiting fetch only at the end of this time, even if new records arrive before. So
+    /// its time must be short.
     var fetchWait: Duration { self == .embedded ? .milliseconds(5) : .milliseconds(50) }
 
     /// Makes a consumer.
@@ -62,8 +62,9 @@ enum TestBroker: String, CaseIterable, CustomTestStringConvertible {
 }
 
 extension KafkaConsumer {
-    /// Polls until `condition` holds for all records so far and the last outcome; returns nil if it does not hold in
-    /// time.
+    /// Polls until `condition` is true for all records so far and the outcome of the last poll.
+    ///
+    /// - Returns: all records and the outcome; nil if the condition was not true in time.
     func poll(
         until condition: ([IncomingRecord], PollOutcome) -> Bool, seconds: Double = 20
     ) throws -> (records: [IncomingRecord], outcome: PollOutcome)? {
@@ -77,8 +78,9 @@ extension KafkaConsumer {
         return nil
     }
 
-    /// Reads the assigned partitions until the end of each given partition was reached; returns nil if one was not
-    /// reached in time.
+    /// Reads the assigned partitions until the end of each given partition was reached.
+    ///
+    /// - Returns: the records and the ends; nil if an end was not reached in time.
     func readToEnd(_ partitions: [TopicPartition]) throws -> (records: [IncomingRecord], ends: [TopicPartition: Int64])?
     {
         var ends: [TopicPartition: Int64] = [:]

@@ -4,7 +4,8 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// Consumer groups: the assignment of partitions to members, and the commits of a member whose assignment is outdated.
+/// Tests of consumer groups: the assignment of partitions to members, and the commit of a member whose assignment is
+/// outdated.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct GroupTests {
     /// A member of a group; it records its assigned partitions while the test polls.
@@ -96,7 +97,7 @@ struct GroupTests {
     func `the partitions of a member that closes are taken over at once by another member`() async throws {
         try await runOnDedicatedThread {
             let topic = try TestBroker.real.makeTopic("takeover", partitions: 2)
-            // If the member had died instead, the group would wait for this time.
+            // If the first member died instead of closing, the group would wait for this time before a takeover.
             let sessionTimeout = Duration.seconds(30)
             let first = try Member(.real, group: "g-\(topic)", topic: topic, sessionTimeout: sessionTimeout)
             #expect(try Self.poll([first]) { first.assigned.count == 2 })

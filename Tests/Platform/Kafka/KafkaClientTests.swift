@@ -5,7 +5,7 @@ import KafkaClient
 import MachineKit
 import Testing
 
-/// Producers and consumers, with the embedded broker and, if it is installed, with a real Kafka.
+/// Tests of Kafka producers and consumers, with the embedded (in-memory) broker and, if installed, with a real Kafka.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct ProducingAndConsumingTests {
     @Test(arguments: TestBroker.available)
@@ -171,7 +171,7 @@ struct ProducingAndConsumingTests {
             _ = DedicatedThread("test") { waker.wakeUp() }
             let clock = ContinuousClock()
             let elapsed = try clock.measure {
-                // The timeout of the poll is longer than the time that is expected below.
+                // The timeout of 60 s is longer than the 10 s that are expected below.
                 repeat {
                     outcome = try consumer.poll(max: 10, timeout: .seconds(60), into: &records)
                 } while !outcome.wasWoken

@@ -6,8 +6,9 @@ import Settings
 import TestSupport
 import Testing
 
-/// Clients of a real Kafka that asks for a user's password or a client's certificate; a private authority signs all
-/// certificates.
+/// Tests of clients of a real Kafka that asks for a user's password or for a client's certificate.
+///
+/// A private authority, which the test creates, signs all certificates.
 @Suite(
     .serialized,
     .enabled(if: RealKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME and install openssl"),
@@ -81,7 +82,8 @@ struct KafkaSecurityTests {
 
     /// The error with which an admin client fails to connect; nil if the server accepts the client.
     ///
-    /// The default timeout is for slow machines: a server that refuses a client ends the wait at once.
+    /// The default timeout is long because the machine may be slow. If the server refuses the client, the wait ends at
+    /// once.
     private static func securityError(
         _ settings: KafkaSettings, timeout: Duration = .seconds(30)
     ) -> KafkaError? {
@@ -112,8 +114,8 @@ struct KafkaSecurityTests {
             // `securityError` would wait for 30 s if the error were not reported.
             #expect(ContinuousClock.now - startedAt < .seconds(20))
             #expect(error.kind == .authenticationFailed && error.needsOperator && !error.isRetriable, "\(error)")
-            // A client pauses for at most 500 ms between two logins. If it tried again after the report, it would do so
-            // within this second.
+            // A client pauses for at most 500 ms between two logins. So if it tried again after it has reported the
+            // error, this would happen within this second.
             DedicatedThread.sleep(for: .milliseconds(1000))
             let attempts = failureCount() - earlierFailures
             #expect((1...4).contains(attempts), "\(attempts) logins")
@@ -183,7 +185,7 @@ struct KafkaSecurityTests {
     }
 }
 
-/// The settings that an operator gives for connections to Kafka.
+/// Tests of the settings that an operator gives for connections to Kafka.
 @Suite struct KafkaSecuritySettingsTests {
     /// The security settings from arguments and environment variables, and the text of all problems.
     private static func readSettings(_ arguments: [String], _ environment: [String: String] = [:])

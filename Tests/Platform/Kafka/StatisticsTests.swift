@@ -4,7 +4,7 @@ import Foundation
 import KafkaClient
 import Testing
 
-/// The statistics that librdkafka reports about a client.
+/// Tests of `KafkaStatistics`: what librdkafka, the library of the Kafka clients, reports about a client.
 @Suite(.timeLimit(.minutes(1)))
 struct StatisticsTests {
     @Test func `statistics are parsed from librdkafka's JSON, and other JSON throws an error`() throws {
@@ -28,9 +28,10 @@ struct StatisticsTests {
         #expect(statistics.sentRecords == 4 && statistics.receivedRecords == 5)
         #expect(statistics.brokers.map(\.name) == ["h:1/1", "h:2/b"])
         #expect(statistics.brokers[0].roundTripMicroseconds == 700 && statistics.brokers[0].timeouts == 5)
-        // Partition 0 was read to 93 of 100. At the end of partition 1 is a transaction marker, and nothing waits.
-        // Partition 2 has not been read: 5 records wait before offset 95, so it would be read from 90. The end of
-        // partition 3 is not known, and partition -1 is internal to librdkafka.
+        // The lag is the number of records that the application has not read. It has read partition 0 up to 93 of 100,
+        // so the lag is 7. In partition 1 only a transaction marker follows (99 to 100), so the lag is 0. The
+        // application has not read partition 2, but 5 fetched records wait before the offset 95. So it will read from
+        // 90 on, and the lag is 10. The end of partition 3 is not known, and partition -1 is internal to librdkafka.
         let lag: [TopicPartition: Int64] = [
             TopicPartition("t", 0): 7, TopicPartition("t", 1): 0, TopicPartition("t", 2): 10,
         ]

@@ -4,10 +4,12 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// Transactions of producers, and what consumers read of them.
+/// Tests of the transactions of Kafka producers, and of what consumers read of them.
 @Suite(.serialized, .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"), .timeLimit(.minutes(2)))
 struct TransactionTests {
-    /// Makes a producer that can begin transactions; earlier producers with the same id are fenced.
+    /// Makes a producer that can begin transactions.
+    ///
+    /// Earlier producers with the same id are fenced: the broker rejects whatever they write from now on.
     static func makeProducer(transactionalID: String) throws -> KafkaProducer {
         let producer = try KafkaProducer(TestBroker.real.settings(), transactionalID: transactionalID)
         try producer.initTransactions(timeout: .seconds(20))
@@ -81,8 +83,8 @@ struct TransactionTests {
                 #expect(records.count == count)
             }
             try read(40)
-            // Meanwhile librdkafka reports the lag. The consumer gets these reports after the records that are fetched
-            // already.
+            // Meanwhile librdkafka reports the lag. The consumer gets these reports only after the 60 records that were
+            // fetched before.
             DedicatedThread.sleep(for: .milliseconds(1500))
             try read(100)
             let giveUpAt = ContinuousClock.now + .seconds(10)

@@ -3,7 +3,7 @@ import MachineKit
 import Observability
 import Testing
 
-/// Counts of whole numbers in log-linear buckets, whose percentiles are nearly exact.
+/// Tests of `Histogram`, which counts whole numbers in log-linear buckets, so that percentiles are nearly exact.
 @Suite struct HistogramTests {
     static let percents = [0.0, 1, 10, 50, 75, 90, 95, 99, 99.9, 99.99, 100]
 
@@ -53,7 +53,8 @@ import Testing
         for exponent in 0..<33 {
             for value in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
                 let bucket = Histogram.bucket(of: value)
-                // The first values, 0, 1, 2, then 1, 2, 3, step back once, to the bucket below the highest.
+                // The values are 0, 1, 2, then 1, 2, 3, then 3, 4, 5, and so on. Only the second 1 is below the value
+                // before it, so its bucket is one below the highest bucket.
                 #expect(bucket >= highestBucket - 1 && bucket < Histogram.bucketCount)
                 highestBucket = max(highestBucket, bucket)
             }

@@ -21,7 +21,7 @@ final class LogRecorder: Sendable {
     }
 }
 
-/// The form, levels and limits of log lines.
+/// Tests of the form, levels and limits of log lines.
 @Suite struct LogTests {
     @Test func `a line is one JSON object with a constant message and dotted keys`() throws {
         let recorder = LogRecorder()
@@ -84,8 +84,8 @@ final class LogRecorder: Sendable {
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         for _ in 0..<2_000 {
             let time = Int64.random(in: -2_000_000_000_000...4_000_000_000_000, using: &random)
-            // Foundation cuts a date to whole milliseconds. A tenth of a millisecond is added, so that a rounding error
-            // of the division does not lead to the millisecond before.
+            // Foundation cuts a date to whole milliseconds. Without the added tenth of a millisecond, a rounding error
+            // of the division could lead to the millisecond before.
             let date = Date(timeIntervalSince1970: (Double(time) + 0.1) / 1_000)
             #expect(WallClock.text(of: WallTime(milliseconds: time)) == date.formatted(format))
         }

@@ -5,7 +5,7 @@ import Observability
 import TestSupport
 import Testing
 
-/// Counters, gauges and timings, and the text in which Prometheus reads them.
+/// Tests of counters, gauges and timings, and of the text in which Prometheus reads them.
 @Suite struct MetricsRegistryTests {
     /// The path of Prometheus's tool; nil if it is not installed.
     static let promtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].first {

@@ -3,7 +3,7 @@ import MachineKit
 import Observability
 import Testing
 
-/// The header `traceparent` of W3C Trace Context.
+/// Tests of `TraceContext`: the header `traceparent` of W3C Trace Context (version, trace id, span id, flags).
 @Suite struct TraceContextTests {
     static let example = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -27,14 +27,14 @@ import Testing
     }
 
     @Test func `the known fields of a header of a later version are read`() {
-        // The example has version 00; a field of a later version begins with a hyphen.
+        // The version cc replaces 00, the version of the example. A further field must begin with a hyphen.
         #expect(TraceContext("cc" + Self.example.dropFirst(2) + "-what-comes")?.isSampled == true)
         #expect(TraceContext("cc" + Self.example.dropFirst(2))?.isSampled == true)
         #expect(TraceContext("cc" + Self.example.dropFirst(2) + "x") == nil)
     }
 
-    // After two incomplete headers, the errors are: the version ff, an id of zeros (twice), uppercase letters, a
-    // further field, a wrong separator, fields of wrong lengths, and a wrong digit.
+    // The errors are, in this order: two incomplete headers, the version ff, a trace id of zeros, a span id of zeros,
+    // uppercase letters, a further field, a wrong separator, fields of wrong lengths, and a wrong digit.
     @Test(arguments: [
         "", "00", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "00-00000000000000000000000000000000-b7ad6b7169203331-01",

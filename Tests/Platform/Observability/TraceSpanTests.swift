@@ -3,7 +3,7 @@ import Foundation
 import Observability
 import Testing
 
-/// The JSON of the spans that a collector receives, and the choice of the traces that are recorded.
+/// Tests of the JSON in which a collector receives spans (steps of traces), and of which traces are recorded.
 @Suite struct TraceSpanTests {
     private static func context() throws -> TraceContext {
         try #require(TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How a child process starts, what it inherits, and how its end is reported.
+/// Tests of `ChildProcess`: how a child process starts, what it inherits, and how its end is reported.
 @Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
     @Test func `a child has its arguments, variables, directory and streams, and its exit status is reported`() throws {
         let (end, output) = try TestProcess.run(
@@ -30,7 +30,7 @@ import Testing
         }
         withExtendedLifetime(parentPipe) {}
         #expect(files == "0\n1\n2\n")
-        // Only the signals 1 to 31 are compared. Signals 32 and 33 belong to the C library, which ignores them in a
+        // Only the signals 1 to 31 are compared, because the C library ignores the signals 32 and 33, its own, in a
         // child.
         let signals1To31: UInt64 = 0x7fff_ffff
         let masks = signals.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }

@@ -3,7 +3,7 @@ import Concurrency
 import Foundation
 import Glibc
 
-/// A server that answers each request with the next reply of a list, whatever the request is.
+/// A server for one Redis client, which answers each request with the next reply of a list, whatever the request is.
 final class FakeRedis: Sendable {
     /// The reply of a Redis to the client's handshake, which asks for the run id.
     static let handshakeReply = Array("$12\r\nrun_id:fake\n\r\n".utf8)
@@ -11,7 +11,7 @@ final class FakeRedis: Sendable {
     let port: Int
     private let listener: Int32
 
-    /// Serves one connection.
+    /// Listens at a free port, and serves the first connection.
     ///
     /// - Parameter replies: the reply to each request, in order; the first request is the handshake. After the last
     ///   reply the server stays silent.

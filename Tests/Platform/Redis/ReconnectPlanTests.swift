@@ -3,7 +3,7 @@ import MachineKit
 import RedisClient
 import Testing
 
-/// The growing pauses between attempts to connect to Redis.
+/// Tests of `ReconnectPlan`: the growing pauses between attempts to connect to Redis.
 @Suite struct ReconnectPlanTests {
     @Test func `pauses double up to the longest pause, and random jitter shortens each by at most half`() {
         for seed in 0..<50 {
@@ -11,7 +11,7 @@ import Testing
             var plan = ReconnectPlan(firstPause: .milliseconds(50), longestPause: .milliseconds(800))
             var now = MonotonicTime(milliseconds: 1_000)
             #expect(plan.nextAttemptAt <= now)
-            // So many failures that a pause that doubled without a limit would overflow.
+            // A pause that doubled 70 times without a limit would overflow.
             for failure in 0..<70 {
                 plan.recordFailure(at: now, using: &random)
                 // Ten doublings are enough, because 50 ms * 2^10 is more than the longest pause of 800 ms.

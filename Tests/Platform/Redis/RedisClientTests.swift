@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension RedisCommand {
-    /// A command from bytes.
+    /// Creates a command whose arguments need not be valid text.
     init(bytes arguments: [[UInt8]]) {
         self.init([])
         self.arguments = arguments
@@ -19,7 +19,7 @@ final class TestClock {
     var nowMilliseconds: Int64 = 0
 }
 
-/// A client of a real Redis: pipelines, scripts, lost connections, limits and logins.
+/// Tests of `RedisClient` with a real Redis: pipelines, scripts, lost connections, limits and logins.
 @Suite(.enabled(if: RealRedis.isAvailable, "install redis-server"), .timeLimit(.minutes(1)))
 struct RedisClientTests {
     /// A script that adds its argument to the number at its key, and returns the sum.
@@ -28,7 +28,7 @@ struct RedisClientTests {
     /// A script that always fails.
     static let failScript = RedisScript(name: "fail", source: "return redis.error_reply('STALE a later owner')")
 
-    /// A client that is not connected and whose clock stands still unless the test sets it.
+    /// Makes a client that is not connected; its clock stands still unless the test sets `clock`.
     static func makeClient(
         _ port: Int, clock: TestClock = TestClock(), changeSettings: (inout RedisClient.Settings) -> Void = { _ in }
     ) -> RedisClient {
@@ -44,7 +44,7 @@ struct RedisClientTests {
         try await runOnDedicatedThread {
             let redis = try RealRedis()
             let client = Self.makeClient(redis.port)
-            // With a zero byte, a line end, a byte that is not UTF-8, and a `$`.
+            // The value contains a zero byte, a line end, a byte that is not UTF-8, and a `$`.
             let binaryValue: [UInt8] = [0, 13, 10, 255, 36]
             let replies = try client.pipeline([
                 RedisCommand(bytes: [Array("SET".utf8), Array("k".utf8), binaryValue]), RedisCommand(["GET", "k"]),
@@ -154,7 +154,7 @@ struct RedisClientTests {
             try client.connect()
             redis.pause()
             var start = DispatchTime.now().uptimeNanoseconds
-            // The server stops only after a moment, so it may still answer the first pipelines.
+            // The signal pauses the server only after a moment, so it may still answer the first pipelines.
             var error: RedisError?
             while error == nil {
                 start = DispatchTime.now().uptimeNanoseconds
@@ -197,7 +197,7 @@ struct RedisClientTests {
                 Issue.record("expected .replyTooLarge, got \(String(describing: error))")
                 return
             }
-            // The client gave up soon after its limit of 100,000 bytes, long before the end at 10,000,000.
+            // The client gave up soon after its limit of 100,000 bytes, long before the reply's end at 10,000,000.
             #expect(bytes > 100_000 && bytes < 300_000)
             #expect(try client.pipeline([Self.ping]) == [.status("PONG")])
         }
@@ -265,7 +265,7 @@ private func connectError(_ client: RedisClient) -> RedisError? {
     } catch { return error }
 }
 
-/// The text of the error with which a server rejects a client; nil if the server accepts the client.
+/// The text of the error with which a client fails to connect; nil if the server accepts the client.
 private func rejectionText(_ port: Int, password: String?) -> String? {
     var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
     settings.password = password.map { Secret($0) }
@@ -291,7 +291,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     } catch { return error }
 }
 
-/// Servers that are unreachable or still load their data, and replies that violate the protocol of Redis.
+/// Tests of `RedisClient` with servers that are unreachable, still load their data, or violate the protocol of Redis.
 @Suite(.timeLimit(.minutes(1))) struct OddServerTests {
     /// A client whose clock stands still.
     static func makeClient(_ port: Int, timeoutMilliseconds: Int = 5_000) -> RedisClient {

@@ -4,7 +4,7 @@ import PlazaWire
 import Testing
 import Tokens
 
-/// The keys of apps, and the errors of a keys file.
+/// Tests of `AppKeyring`, the keys by which apps sign tokens, and of the errors of a keys file.
 @Suite struct AppKeyringTests {
     /// The error of a keys file; nil if the file is accepted.
     static func error(_ json: String) -> KeyringError? {
@@ -44,8 +44,9 @@ import Tokens
         // These fields are valid; the cases below vary them.
         #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#) == nil)
         #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#, app: "a b") == .badApp("a b"))
-        // An unknown algorithm. HS256 without a secret, with a secret that is too short, and with one that has padding.
-        // ES256 with coordinates that are not a point on the curve, and with a coordinate that is too short.
+        // The invalid fields are, in this order: an unknown algorithm; HS256 without a secret, with a secret that is
+        // too short, and with a secret that has padding; ES256 with coordinates that are not a point on the curve, and
+        // with a coordinate that is too short.
         for fields in [
             #""alg":"none""#, #""alg":"HS256""#, #""alg":"HS256","k":"AAAA""#,
             #""alg":"HS256","k":"\#(encodedSecret)=""#,

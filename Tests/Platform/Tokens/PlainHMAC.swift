@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// HMAC-SHA-256 (FIPS 180-4 and RFC 2104), so that tests can sign tokens that `TokenSigner` would not sign.
+/// HMAC-SHA-256 (FIPS 180-4 and RFC 2104) for tests.
+///
+/// With this code tests can sign tokens that `TokenSigner` would not sign, and check signatures independently of it.
 enum PlainHMAC {
     /// The authentication code of a message; the key has at most 64 bytes, the block size of SHA-256.
     static func code(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
@@ -57,7 +59,9 @@ enum PlainHMAC {
         return primes
     }
 
-    /// The first 32 bits of the fractional part of a number; 4,294,967,296 is 2 to the power of 32.
+    /// The first 32 bits of the fractional part of a number.
+    ///
+    /// 4,294,967,296 is 2 to the power of 32.
     private static func fraction(_ value: Double) -> UInt32 {
         UInt32((value - value.rounded(.down)) * 4_294_967_296)
     }

@@ -6,14 +6,15 @@ import Testing
 
 @testable import WebSocket
 
-/// How a connection treats input that arrives after the connection has sent its close frame.
+/// Tests of what a WebSocket connection does with input that arrives after it has sent its close frame.
 @Suite struct ClosingInputTests {
     @Test func `I16 a connection that has sent its close frame buffers nothing of a message over its limit`() throws {
         let serverEvents = EventRecorder()
         var bufferedBytes: [Int] = []
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
-                // Only the limit of 1,000 bytes matters; the test stays below 100 frames and 1 MiB a second.
+                // Until the connection is accepted (as after a login), it may receive 1,000 bytes. Only this limit
+                // matters here, because the test stays below 100 frames and 1 MiB a second.
                 var limits = InboundLimits(frames: RateLimit(100), bytes: RateLimit(1 << 20))
                 limits.bytesBeforeAccepted = 1000
                 $0.inbound = limits

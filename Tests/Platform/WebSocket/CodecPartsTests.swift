@@ -4,7 +4,7 @@ import MachineKit
 import Testing
 import WebSocket
 
-/// The encoder of frames, the masks of their payloads, and the UTF-8 check of texts.
+/// Tests of the encoder of WebSocket frames, of the masks of payloads, and of the UTF-8 check of texts.
 @Suite struct CodecPartsTests {
     @Test func `encoded frames match the examples of RFC 6455, and have the shortest form of the length`() {
         #expect(FrameEncoder.text("Hello").array == [0x81, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WebSocket
 
-/// WebSocket connections from their handshake to their end, over TCP on one loop.
+/// Tests of WebSocket connections from their handshake to their end, over TCP on one event loop.
 @Suite struct ConnectionTests {
     /// The code with which a browser closes its connections when the user leaves the page (RFC 6455, section 7.4.1).
     private static let goingAway = CloseCode(rawValue: 1001)

@@ -3,9 +3,10 @@ import MachineKit
 import Testing
 import WebSocket
 
-/// The decoder of WebSocket frames: its events, errors, limits and memory.
+/// Tests of `FrameDecoder`, the decoder of WebSocket frames: its events, errors, limits and memory.
 ///
-/// A client's frames have a mask, a server's have none. The decoder's role is the side that receives.
+/// A client's frames have a mask, and a server's frames have none. The decoder's role is the side that receives: with
+/// the role `client` it decodes a server's frames.
 @Suite struct FrameDecoderTests {
     static let hello = Array("Hello".utf8)
 
@@ -36,8 +37,8 @@ import WebSocket
             ([0x8B, 0x00], .client, .reservedOpcode, .protocolError),
             ([0x81, 0x00], .server, .maskMissing, .protocolError),
             ([0x81, 0x80, 1, 2, 3, 4], .client, .maskForbidden, .protocolError),
-            // Lengths that are not in the shortest form: 125 in 16 bits, and 65,535 in 64 bits. Then one whose top bit
-            // is set.
+            // Two lengths that are not in the shortest form, 125 in 16 bits and 65,535 in 64 bits, and a length whose
+            // top bit is set.
             ([0x81, 0x7E, 0x00, 0x7D], .client, .lengthEncoding, .protocolError),
             ([0x81, 0x7F, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], .client, .lengthEncoding, .protocolError),
             ([0x81, 0x7F, 0x80, 0, 0, 0, 0, 0, 0, 0], .client, .lengthEncoding, .protocolError),
@@ -146,8 +147,8 @@ import WebSocket
 
     @Test func `encoding and decoding round-trip in both directions for every form of the length`() {
         var random = SeededRandom(seed: 1)
-        // The counts lie around multiples of 8, the word size of masking, and around 125 and 65,535, where the form of
-        // the length changes.
+        // A mask is applied to words of 8 bytes, and the form of the length changes after 125 and after 65,535 bytes.
+        // So most counts are near multiples of 8, or near 125 and 65,535.
         for count in [0, 1, 2, 7, 8, 9, 15, 16, 17, 124, 125, 126, 127, 300, 65_535, 65_536, 70_000] {
             let payload = random.bytes(count)
             let mask = UInt32(truncatingIfNeeded: random.next())

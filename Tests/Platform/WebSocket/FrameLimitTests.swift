@@ -6,7 +6,7 @@ import Testing
 
 @testable import WebSocket
 
-/// Which frames count for the limits of frames: all of them, also those that complete no message.
+/// Tests that all frames count for the limits of frames, even frames that complete no message.
 @Suite struct FrameLimitTests {
     /// Records the limits that connections exceed, and closes those connections.
     private final class ExcessRecorder: WebSocketDelegate {

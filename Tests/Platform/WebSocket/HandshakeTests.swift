@@ -3,7 +3,7 @@ import MachineKit
 import Testing
 import WebSocket
 
-/// The HTTP requests and responses that open a WebSocket connection.
+/// Tests of the HTTP requests and responses that open a WebSocket connection.
 @Suite struct HandshakeTests {
     /// The lines of a valid request: the request line with the index 0, and the fields with the indexes 1 to 7.
     static let lines = [
@@ -30,7 +30,7 @@ import WebSocket
         return try #require(result).head
     }
 
-    /// Combining marks take Swift's comparison of strings a time that grows with the square of their number.
+    /// Swift's comparison of strings with combining marks takes a time that grows with the square of their number.
     @Test func `a value has a question mark for each byte that is not ASCII, and no mark is compared`() throws {
         let marks = String(repeating: "\u{301}", count: 1500) + String(repeating: "\u{334}", count: 1500)
         let head = try Self.head(["GET / HTTP/1.1", "Connection: a\(marks)", "X: ä"])
@@ -68,7 +68,7 @@ import WebSocket
     }
 
     @Test func `each invalid request is rejected for its error, with the status of that error`() throws {
-        // A case changes the lines of the valid request.
+        // Each case is a valid request in which one line is changed or removed; see `request`.
         let cases: [(changes: [Int: [String]], rejection: HandshakeRejection, status: Int)] = [
             ([0: ["GET /"]], .malformed(.http), 400),
             ([0: ["GET / HTTP/1.0"]], .malformed(.http), 400),

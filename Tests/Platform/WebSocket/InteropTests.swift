@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import WebSocket
 
-/// Our client and server work with another implementation of WebSocket: Python's `websockets`.
+/// Tests of our WebSocket client and server with another implementation: Python's package `websockets`.
 @Suite(.enabled(if: PythonPackages.hasPip, "needs python3 with pip"), .serialized, .timeLimit(.minutes(1)))
 struct InteropTests {
     @Test func `a Python client exchanges whole and fragmented messages, pings and closes with our server`()
@@ -57,8 +57,8 @@ struct InteropTests {
         let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
         try #require(ports.count == 2, "the script wrote: \(line)")
 
-        // There are four connections: the first one exchanges messages, the server closes the second one and rejects
-        // the third one, and the server of the fourth one sends each byte alone.
+        // There are four connections. The first one exchanges messages. The server closes the second one and rejects
+        // the third one. The fourth one goes to the script's other server, which sends each byte alone.
         let exchangeEvents = EventRecorder()
         let serverCloseEvents = EventRecorder()
         let rejectionEvents = EventRecorder()

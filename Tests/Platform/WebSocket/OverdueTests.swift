@@ -6,8 +6,9 @@ import Testing
 
 @testable import WebSocket
 
-/// How connections treat slow and silent peers, and how a server treats unfinished and rejected handshakes and clients
-/// beyond its limit.
+/// Tests of what WebSocket connections do about slow and silent peers, and of handshakes that do not succeed.
+///
+/// A handshake does not succeed if it is not finished in time, is rejected, or exceeds the server's limit of clients.
 @Suite struct OverdueTests {
     @Test func `I16 a slow reader receives whole frames, then the close code for slow readers`() throws {
         let serverEvents = EventRecorder()
@@ -52,7 +53,8 @@ import Testing
         #expect(client?.events.last == .close(CloseCode(rawValue: 3_008), "too slow"))
         let texts = client?.events.dropLast() ?? []
         #expect(texts.allSatisfy { $0 == .text([UInt8](repeating: UInt8(ascii: "x"), count: 3_000)) })
-        // The frame that overflowed the queue was not sent, nor the queued frames that the close frame replaced.
+        // The frame that overflowed the queue was not sent. The close frame replaced the queued frames, so these were
+        // not sent either.
         #expect(texts.count < outcomes.count)
         #expect(
             serverEvents.closures

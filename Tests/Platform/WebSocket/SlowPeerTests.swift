@@ -5,7 +5,7 @@ import Testing
 
 @testable import WebSocket
 
-/// How a server treats peers that do not read, one alone and many together.
+/// Tests of what a WebSocket server does about peers that do not read, one alone and many together.
 ///
 /// The sockets have small send buffers of 16 KiB, so that a few frames fill them. The share of a connection is
 /// `maxQueuedBytes`, the limit for all queues together, divided by the number of connections with a queue.
@@ -95,8 +95,9 @@ import Testing
             // Step 2; the timer waits until connection 0 is closed.
             let step2Timer = try LoopTimer(loop: loop) { _ in
                 if closedIndexes != [0] { return }
-                // Connection 1 sends until all queues together hold nearly the limit. With one more text for each of
-                // connections 2 and 3 the total exceeds it; each of these two holds less than its share, a third.
+                // Connection 1 sends until all queues together hold nearly the limit, 600,000 bytes. With one more text
+                // for each of the connections 2 and 3, the total exceeds the limit. Each of these two holds less than
+                // its share, which is a third of the limit: 200,000 bytes.
                 while loop.outputBudget.queuedBytes < 560_000 { serverEvents.connections[1].send(frame) }
                 group.sweep(next: group.count)
                 #expect(closedIndexes == [0], "the sweep closed a connection, although the limit is not exceeded")
@@ -114,8 +115,8 @@ import Testing
                 let connections = serverEvents.connections
                 for connection in connections { self.fillSocketBuffer(connection) }
                 // Step 1: connection 0 sends until all queues together hold nearly the limit, 600,000 bytes. With one
-                // more frame for each of the others the total exceeds it; each of them holds less than its share, a
-                // quarter: 150,000 bytes.
+                // more frame for each of the other connections, the total exceeds the limit. Each of the others holds
+                // less than its share, which is a quarter of the limit: 150,000 bytes.
                 while loop.outputBudget.queuedBytes < 560_000 { connections[0].send(frame) }
                 for connection in connections.dropFirst() {
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
@@ -179,8 +180,8 @@ import Testing
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
                 }
                 // At least 180,000 + 9 * 50,000 = 630,000 bytes are queued. The sweep closes connections until an
-                // eighth of the limit is free, so that at most 525,000 bytes are left. For that it must close about
-                // three connections with 50,000 bytes each.
+                // eighth of the limit is free: at most 600,000 * 7 / 8 = 525,000 bytes are left. So at least 105,000
+                // bytes must go, which are about three connections with 50,000 bytes each.
                 #expect(loop.outputBudget.excessBytes > 0)
                 group.sweep(next: group.count)
                 // Within 20 ms the delegate is notified of the closures.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import WebSocket
 
-/// Which connection is closed when the unfinished messages of all connections take too much memory.
+/// Tests of which WebSocket connection a server closes when unfinished messages take too much memory.
 @Suite struct UnfinishedInputTests {
     /// A client that sends a message in two parts.
     private struct Sender {
@@ -13,7 +13,7 @@ import Testing
         var address: String
         /// The size of its message.
         var messageBytes: Int
-        /// How many bytes of it the client sends at first.
+        /// How many bytes of the message the client sends at first.
         var firstBytes: Int
     }
 
@@ -25,10 +25,10 @@ import Testing
         var received: [Int] = []
     }
 
-    /// Connects the clients one after another, each of which sends the first part of its message.
+    /// Connects the clients one after another; each of them sends the first part of its message.
     ///
-    /// Then the last client sends the rest of its message. All unfinished messages together may take 100,000 bytes. The
-    /// buffer of a message doubles when it is full, up to `maxMessageBytes`.
+    /// Then the last client sends the rest of its message. The buffers of all unfinished messages together may take
+    /// 100,000 bytes. The buffer of a message doubles when it is full, up to `maxMessageBytes`.
     private func run(_ senders: [Sender], maxMessageBytes: Int) throws -> Result {
         let events = EventRecorder()
         var result = Result()

@@ -55,7 +55,7 @@ final class RawClient: TCPStreamDelegate {
         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 
     var stream: TCPStream?
-    /// The bytes received up to the end of the handshake's response, or all of a rejection.
+    /// The received bytes up to the end of the handshake's response; if the server rejects the handshake, all bytes.
     var received: [UInt8] = []
     /// The error with which the stream ended; nil while it is open.
     var endError: LoopError?
@@ -118,7 +118,9 @@ final class RawClient: TCPStreamDelegate {
     }
 }
 
-/// Makes a server that checks the timeouts of its connections every 20 ms; `configure` changes its configuration.
+/// Makes a WebSocket server that checks the timeouts and queues of its connections every 20 ms.
+///
+/// `configure` changes the server's configuration.
 func makeServer(
     _ loop: EventLoop, _ delegate: EventRecorder, _ configure: (inout WebSocketConfiguration) -> Void = { _ in }
 ) throws -> WebSocketServer {

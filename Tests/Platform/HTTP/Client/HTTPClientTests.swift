@@ -7,7 +7,7 @@ import MachineKit
 import TestSupport
 import Testing
 
-/// The client that posts webhooks, and the signatures of its requests.
+/// Tests of `HTTPClient`, which posts webhooks to apps' backends, and of the signatures of its requests.
 @Suite(.timeLimit(.minutes(3))) struct HTTPClientTests {
     /// A client that runs on a dedicated thread.
     private final class RunningClient: Sendable {
@@ -48,7 +48,8 @@ import Testing
     @Test func `200 concurrent requests are all answered, and do not count as open any more`() async throws {
         let receiver = try RecordingReceiver { index, _ in .answer(200, "\(index)") }
         let runningClient = RunningClient(maxOpenRequests: 200)
-        // If one request of the first round still counted as open, one of the second round would fail.
+        // The client may have 200 open requests. If a request of the first round still counted as open, a request of
+        // the second round would fail.
         for round in 1...2 {
             let results = await withTaskGroup(of: HTTPResult.self, returning: [HTTPResult].self) { group in
                 for _ in 0..<200 { group.addTask { await runningClient.post(receiver.url) } }

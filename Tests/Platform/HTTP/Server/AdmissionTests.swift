@@ -5,7 +5,9 @@ import HTTPServer
 import Synchronization
 import Testing
 
-/// The server's limits for idle and slow connections, and for the number of connections.
+/// Tests of the limits of `WebServer` for slow and idle connections, and for the number of connections.
+///
+/// A refusal is the server's report that it has rejected a request or closed a connection because of such a limit.
 @Suite(.timeLimit(.minutes(3))) struct AdmissionTests {
     /// A server that reads bodies of up to 1 MiB and has an idle timeout of 2 s, with a log of its refusals.
     private final class ServerFixture: Sendable {
@@ -51,7 +53,8 @@ import Testing
         var all: [HTTPRefusal] { self.refusals.withLock { $0 } }
     }
 
-    /// Counts the malformed requests of all addresses, and accepts connections until `limit` requests were malformed.
+    /// An admission that counts the malformed requests of all addresses, and accepts connections until the count
+    /// reaches `limit`.
     private final class MalformedCounter: HTTPAdmission {
         private let limit: Int
         private let malformedCount = Mutex(0)
@@ -72,8 +75,8 @@ import Testing
     @Test func `a client that sends its head slowly is disconnected at the head timeout`() throws {
         let fixture = try ServerFixture { $0.headTimeout = .seconds(1) }
         let client = try RawClient(port: fixture.server.port)
-        // At one byte each 100 ms, the whole head would take more than 20 s. The timeout is 1 s; the bounds around it
-        // are wide, for a busy machine.
+        // At one byte each 100 ms, the whole head would take more than 20 s. The timeout is 1 s. The upper bound is far
+        // above it, because the machine may be busy.
         let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
         #expect((.milliseconds(900)...(.seconds(6))).contains(elapsed))
         #expect(fixture.waitForRefusals() == [.headTimeout])
@@ -128,7 +131,7 @@ import Testing
         #expect(fixture.waitForRefusals() == [.responseTimeout])
     }
 
-    /// Requests that are malformed, cut off or missing.
+    /// What a client sends on a connection before it ends its side: malformed requests, cut off ones, and nothing.
     private static let malformedRequests = [
         "\u{0}\u{1}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
         "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", "G\u{301}T / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -234,8 +237,8 @@ import Testing
             client.send("GET / HTTP/1.1\r\nX-Y: ")
             slowClients.append(client)
         }
-        // When the server is nearly full, it closes a connection for each new one. All clients have one address, so it
-        // is the connection that has waited the longest.
+        // When the server is nearly full, it closes an old connection for each new one. All clients have one address,
+        // so the server chooses the connection that has waited the longest.
         let startedAt = ContinuousClock.now
         ServerFixture.waitUntil {
             guard let client = try? RawClient(port: fixture.server.port) else { return false }
@@ -248,7 +251,8 @@ import Testing
 
     /// Rules: R13.30.
     @Test func `I16 new connections are served although other clients do not read their responses`() throws {
-        // More than the buffers of the two sockets hold; nine such responses are within `unreadResponseBytes`.
+        // One such body is more than the buffers of the two sockets hold. Nine responses with it are within the limit
+        // `unreadResponseBytes`.
         let largeBody = [UInt8](repeating: 65, count: 12 << 20)
         let fixture = try ServerFixture({
             $0.connections = 10
@@ -256,7 +260,8 @@ import Testing
         }) { request in
             .reject(HTTPResponse(status: 200, body: request.path == "/large" ? largeBody : [66]))
         }
-        // The array keeps the connections open. Nine are as many as may be open before one is closed for each new one.
+        // The array keeps the connections open. Of the 10 connections that the server may have, a tenth is to be free.
+        // So nine may be open, and for each further one the server closes an old one.
         var silentClients: [RawClient] = []
         for _ in 0..<9 {
             let client = try RawClient(port: fixture.server.port)

@@ -2,15 +2,17 @@
 import HTTPServer
 import Testing
 
-/// Request lines with many combining marks.
+/// Tests of requests to `WebServer` whose request line has many combining marks, such as U+0301 (an acute accent).
 ///
-/// Swift sorts the marks to hash or compare a string, in a time that grows with the square of their number.
+/// To hash or compare a string, Swift sorts its marks, in a time that grows with the square of their number.
 @Suite(.timeLimit(.minutes(1))) struct HeadMarksTests {
-    /// The most marks that fit into a head of 16 KiB beside the rest of the request, in the order that takes the
-    /// longest to sort: the marks U+0301 (combining class 230) come before the marks U+0334 (class 1).
+    /// About as many marks as fit into a head of 16 KiB: 7,800 marks of two bytes are 15,600 bytes.
+    ///
+    /// They are in the order that takes the longest to sort: the marks U+0301 (combining class 230) come before the
+    /// marks U+0334 (class 1).
     fileprivate static let marks =
         String(repeating: "\u{301}", count: 3_900) + String(repeating: "\u{334}", count: 3_900)
-    /// The same with a third of the marks, because a percent-encoded mark has six bytes instead of two.
+    /// A third of the marks, percent-encoded, because an encoded mark has six bytes instead of two.
     fileprivate static let encodedMarks =
         String(repeating: "%CC%81", count: 1_300) + String(repeating: "%CC%B4", count: 1_300)
 

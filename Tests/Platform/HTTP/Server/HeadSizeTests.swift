@@ -2,7 +2,7 @@
 import HTTPServer
 import Testing
 
-/// The limit for the size of the request line and headers together.
+/// Tests of the limit of `WebServer` for the head of a request, which is the request line and all headers together.
 @Suite(.timeLimit(.minutes(1))) struct HeadSizeTests {
     /// Rules: R13.44.
     @Test func `I16 a head of more than 16 KiB is answered with 431, whatever is long, and one of 16 KiB is served`()
@@ -15,7 +15,8 @@ import Testing
             before + String(repeating: "a", count: bytes - before.utf8.count - after.utf8.count) + after
         }
         let manyHeaders = String(repeating: "X: y\r\n", count: 97)
-        // The long part is a header's value, a header's name, the value of the last of 99 headers, the query, the path.
+        // The two texts around the long part. The long part is, in this order: a header's value, a header's name, the
+        // value of the last of 99 headers, the query, and the path.
         let forms = [
             ("GET /hello/bob HTTP/1.1\r\nHost: a\r\nX-A: ", "\r\n\r\n"),
             ("GET /hello/bob HTTP/1.1\r\nHost: a\r\nX-", ": a\r\n\r\n"),
@@ -23,8 +24,8 @@ import Testing
             ("GET /hello/bob?q=", " HTTP/1.1\r\nHost: a\r\n\r\n"),
             ("GET /hello/", " HTTP/1.1\r\nHost: a\r\n\r\n"),
         ]
-        // Beyond 32 KiB libmicrohttpd itself answers. The sizes are close together near 32 KiB, where it would have no
-        // memory left for a response.
+        // Beyond 32 KiB the library of the server, libmicrohttpd, answers by itself. Near 32 KiB the library has hardly
+        // any memory left for a response, so the test tries many sizes there.
         let limit = 16 << 10
         let sizes = [limit - 300, limit - 100, limit, limit + 1, limit + 200, 20_000, 40_000]
         for size in sizes + Array(stride(from: 31_000, through: 33_500, by: 50)) {

@@ -5,12 +5,14 @@ import Testing
 
 @testable import HTTPServer
 
-/// Which connections a server chooses to shut down, and that it counts them no longer until the daemon closes them.
+/// Tests of `OpenConnections`, which chooses the connections that the HTTP server shuts down.
+///
+/// A chosen connection counts no longer, although the server's daemon closes it only later.
 @Suite struct OpenConnectionsTests {
     /// A time after the deadlines of all phases.
     private static let late = MonotonicTime(milliseconds: 1_000_000)
 
-    /// Ten connections of one address, as many as the server may have; connection n was opened at n ms.
+    /// Makes ten connections of one address, as many as the server may have; connection n was opened at n ms.
     private func connections() throws -> OpenConnections {
         var limits = HTTPLimits()
         limits.connections = 10
@@ -55,7 +57,7 @@ import Testing
         for number in 900..<1_000 {
             let address = try #require(IPAddress("10.1.0.\(number - 900)"))
             connections.add(UInt(number), from: address, descriptor: Int32(number), at: time)
-            // The oldest ones first, each of an address that has 90 connections.
+            // The oldest connections are evicted first. Each of them belongs to one of the ten first addresses.
             #expect(connections.takeConnectionToEvict() == Int32(number - 900))
             connections.remove(UInt(number - 900))
         }
@@ -74,7 +76,7 @@ import Testing
         while let descriptor = connections.takeConnectionToEvict() {
             evicted.append(descriptor)
             connections.remove(UInt(descriptor))
-            // In its place the address opens a new connection, later than all others.
+            // The address opens a new connection in place of the evicted one, later than all other connections.
             let id = UInt(100 + evicted.count)
             connections.add(id, from: IPAddress("10.0.0.1"), descriptor: Int32(id), at: time + Milliseconds(2))
             if evicted.count == 9 { break }

@@ -49,7 +49,7 @@ final class RawClient {
         return String(decoding: self.buffer, as: UTF8.self)
     }
 
-    /// Sends a byte every 100 ms until the server closes the connection, and returns the time until then.
+    /// Sends a byte every 100 ms until the server closes the connection, and returns how long this took.
     func sendSlowly(_ text: String) throws -> Duration {
         let startedAt = ContinuousClock.now
         for byte in text.utf8 {

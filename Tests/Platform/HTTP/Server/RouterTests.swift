@@ -2,7 +2,7 @@
 import HTTPServer
 import Testing
 
-/// Which route a router finds for a method and a path.
+/// Tests of the route that `Router` finds for a method and a path.
 @Suite struct RouterTests {
     static let router: Router<String> = {
         var router = Router<String>()

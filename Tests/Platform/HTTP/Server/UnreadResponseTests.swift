@@ -6,17 +6,17 @@ import Testing
 
 @testable import HTTPServer
 
-/// The limit for the total size of all responses that clients have not read.
+/// Tests of the server's limit for the total size of all responses that clients have not read.
 @Suite(.timeLimit(.minutes(1))) struct UnreadResponseTests {
     /// Collects the refusals that the server reports.
     private final class RefusalLog: Sendable {
         let refusals = Mutex<[HTTPRefusal]>([])
     }
 
-    /// Open connections, numbered from 1, each with an unread response; `responseSizes` are the sizes in bytes.
+    /// Makes open connections, numbered from 1, each with an unread response; `responseSizes` are the sizes in bytes.
     ///
-    /// Connections 1 and 2 have one address, all further ones a second address. The response of connection n began at
-    /// n seconds.
+    /// Connections 1 and 2 have one address, and all further connections have a second address. The response of
+    /// connection n began at n seconds.
     private func makeConnections(responseSizes: [Int], limit: Int) throws -> OpenConnections {
         var limits = HTTPLimits()
         limits.unreadResponseBytes = limit

@@ -27,13 +27,13 @@ final class ResponderQueue: Sendable {
     }
 }
 
-/// The HTTP server: what it answers, its size limits and timeouts, and how it stops.
+/// Tests of `WebServer`: its answers, its size limits and timeouts, and how it stops.
 @Suite(.timeLimit(.minutes(3))) struct WebServerTests {
-    /// A time limit for handlers that no test reaches: a test that waits with `await` may continue only after many
-    /// other tests have run.
+    /// A time limit for handlers that no test reaches, although a test that waits with `await` may continue only after
+    /// many other tests have run.
     private static let ampleTime = Duration.seconds(150)
 
-    /// A server whose routes are described below; requests to `/later` wait until the test completes their responders.
+    /// Makes a server; a request to `/later` waits until the test completes its responder, which is in `responders`.
     static func makeServer(
         _ responders: ResponderQueue = ResponderQueue(), changeLimits: (inout HTTPLimits) -> Void = { _ in }
     ) throws -> WebServer {
@@ -202,8 +202,9 @@ final class ResponderQueue: Sendable {
 
         let endlessClient = try RawClient(port: server.port)
         endlessClient.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-        // The client sends 200,000 bytes, more than four times the limit plus 64 KiB (105,536 bytes), and does not end
-        // its body. The server closes the connection, so no response can be read.
+        // The server reads and ignores at most four times the limit plus 64 KiB: 4 * 10,000 + 65,536 = 105,536 bytes.
+        // The client sends 200,000 bytes and does not end its body. Therefore the server closes the connection, and no
+        // response can be read.
         for _ in 0..<200 { endlessClient.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
         #expect(throws: RawClient.Failure.self) { try endlessClient.readResponse() }
 
