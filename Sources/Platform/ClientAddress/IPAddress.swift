@@ -57,8 +57,8 @@ package struct IPAddress: Hashable, Sendable {
     /// A user with one IPv6 address usually has its whole /64 network, so a limit for each address would limit nobody.
     package var limitKey: IPAddress { self.isIPv4 ? self : IPAddress(high: self.high, low: 0) }
 
-    /// The size of the longest text: six groups of four digits with their colons, and the last two groups as
-    /// `a.b.c.d` (6 * 5 + 15).
+    /// The size in bytes of the longest text: six groups of four digits and a colon each, and then an IPv4 address of
+    /// 15 bytes in place of the last two groups (6 * 5 + 15 = 45).
     private static let maxTextBytes = 45
 
     /// Parses `a.b.c.d` to a number in host order.

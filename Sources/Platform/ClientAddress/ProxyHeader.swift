@@ -6,7 +6,7 @@ package enum ProxyHeaderError: Error, Hashable, Sendable {
     case signature
     /// The version is not 2, or the command is neither `LOCAL` nor `PROXY`.
     case command
-    /// The connection that the proxy passes on is neither TCP over IPv4 or IPv6, nor of an unspecified family.
+    /// The family of the connection that the proxy passes on is none of TCP over IPv4, TCP over IPv6, and unspecified.
     case family
     /// The announced length is too short for the addresses of its family, or over the limit.
     case length

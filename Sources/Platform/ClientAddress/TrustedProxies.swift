@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The proxies that are trusted to state a client's address, in the header `X-Forwarded-For` of a request that they
-/// forward.
+/// The proxies that are trusted to state a client's address.
 ///
-/// Any client can send such a header, so a header counts only if a trusted proxy sent it.
+/// A proxy states it in the header `X-Forwarded-For` of a request that it forwards. Any client can send such a header,
+/// too, so the header counts only if a trusted proxy sent it.
 package struct TrustedProxies: Hashable, Sendable {
     private let blocks: [AddressBlock]
 

@@ -3,7 +3,7 @@ internal import CUV
 internal import Glibc
 package import MachineKit
 
-/// One libuv event loop.
+/// An event loop of the library libuv, which one thread runs.
 ///
 /// The loop runs in *turns*. A turn fires the due timers, polls the system for events, and handles these events.
 /// Actions that are scheduled as `TurnEndHook` run after all timers or after all events of the turn.
@@ -30,7 +30,7 @@ package import MachineKit
     let noBytes = SharedBytes([])
     /// Whether the loop is ending or has ended; then no new handle may be created on it.
     private(set) var isEnding = false
-    /// Whether libuv's loop does not exist: it was closed, or it could not be created.
+    /// True if libuv's loop was closed, or could not be created, so that `raw` must not be used.
     private var isReleased = false
     /// Runs the hooks before each poll.
     private let prepare: UnsafeMutablePointer<uv_prepare_t>

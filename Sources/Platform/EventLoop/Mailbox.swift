@@ -10,7 +10,7 @@ package enum MailboxError: Error, Hashable, Sendable {
     case closed
 }
 
-/// A bounded queue of messages from any thread to a loop.
+/// A bounded queue of messages from any thread to an event loop.
 ///
 /// The loop receives all queued messages as one batch.
 ///

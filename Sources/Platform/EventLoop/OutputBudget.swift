@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits the memory of everything that the streams of one loop have queued, and chooses which streams to end when the
-/// limit is exceeded.
+/// Limits the memory of everything that the streams of one event loop have queued.
 ///
-/// It is a value without IO. Bytes that many streams queue, such as a frame for all viewers of a live, count once.
+/// It also chooses which queues to free when the limit is exceeded. It is a value without IO. Bytes that many streams
+/// queue, such as a frame for all viewers of a live, count once.
 package struct OutputBudget: Sendable {
     /// The maximum memory of all queues, in bytes.
     package var limitBytes = Int.max
@@ -46,9 +46,9 @@ package struct OutputBudget: Sendable {
 
     /// How many bytes one stream should queue at once of a long output that it can continue later.
     ///
-    /// A step is at most half a share, so that many streams that begin such an output at the same time stay within
-    /// their shares. It is also at most a 256th of the free memory, so that all streams together do not fill the
-    /// memory; but this second bound is never below 2 KiB, because each step has a cost.
+    /// The number is called a step. A step is at most half a share, so that many streams that begin such an output at
+    /// the same time stay within their shares. A step is also at most a 256th of the free memory, so that all streams
+    /// together do not fill the memory. But this second bound is never below 2 KiB, because each step has a cost.
     package var stepBytes: Int {
         let freeBytes = max(0, self.limitBytes - max(0, self.queuedBytes))
         return max(1, min(self.shareBytes / 2, max(Self.leastMemoryBoundBytes, freeBytes / 256)))
@@ -59,8 +59,8 @@ package struct OutputBudget: Sendable {
 
     /// How many bytes must be freed; 0 within the limit.
     ///
-    /// Beyond the limit the number is so large that an eighth of the limit will be free again. If only the excess were
-    /// freed, queues would soon have to be chosen again, and each choice looks at all queues.
+    /// Beyond the limit the number is so large that an eighth of the limit will be free again. If only the bytes over
+    /// the limit were freed, queues would soon have to be chosen again, and each choice looks at all queues.
     package var excessBytes: Int {
         self.queuedBytes <= self.limitBytes ? 0 : self.queuedBytes - (self.limitBytes - self.limitBytes / 8)
     }
@@ -90,8 +90,8 @@ package struct OutputBudget: Sendable {
     /// - Returns: The indexes of the chosen queues, in the order of the choice.
     package static func largestQueues<Party: Hashable>(_ queues: [Queue<Party>], freeing bytes: Int) -> [Int] {
         var partyBytes: [Party: Int] = [:]
-        // For each queue, its bytes and those of the smaller queues of its party: what the party has left after all its
-        // larger queues were chosen.
+        // For each queue, its bytes plus the bytes of the smaller queues of its party. So much does the party have left
+        // after all its larger queues were chosen.
         var remainingBytes = [Int](repeating: 0, count: queues.count)
         for index in queues.indices.sorted(by: { queues[$0].bytes < queues[$1].bytes }) {
             let queue = queues[index]

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-/// Notices that a peer takes none of the bytes that are queued for it.
+/// Notices that the peer of a `TCPStream` takes none of the bytes that are queued for it.
 ///
-/// A byte is taken when the socket accepts it, or when the peer acknowledges it. The socket alone would not be enough:
-/// it accepts more only when a large part of its buffer is free, which takes long for a phone with a bad connection.
+/// Progress is that the socket accepts a byte, or that the peer acknowledges a byte. The socket alone would not show
+/// all progress, because it accepts more bytes only when a large part of its buffer is free. For a phone with a bad
+/// connection this takes long.
 ///
 /// It is a value without IO and clock, made when the first byte is queued.
 struct OutputProgress {
@@ -22,13 +23,14 @@ struct OutputProgress {
 
     /// Checks whether the peer is stalled; to be called regularly.
     ///
-    /// After a pause of this whole process, the socket may have room that the loop has not seen yet. Therefore a peer
-    /// is stalled only when two checks in a row find it overdue.
+    /// A peer is overdue if it has made no progress for `timeout`. After a pause of this whole process, the socket may
+    /// have room that the loop has not seen yet. Therefore a peer is stalled only when two checks in a row find it
+    /// overdue.
     ///
     /// - Parameters:
     ///   - acceptedBytes: How many queued bytes the socket has accepted since this value was made.
-    ///   - unacknowledgedBytes: How many accepted bytes the peer has not acknowledged; read once after the last
-    ///     accepted byte, and then only when the peer is overdue.
+    ///   - unacknowledgedBytes: How many accepted bytes the peer has not acknowledged. It is read by the first check
+    ///     after the socket has accepted bytes, and then only when the peer is overdue.
     ///   - now: The loop's time.
     ///   - timeout: How long the peer may take no byte.
     /// - Returns: Whether this check and the one before found the peer overdue.

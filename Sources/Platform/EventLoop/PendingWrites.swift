@@ -2,11 +2,11 @@
 internal import CUV
 internal import MachineKit
 
-/// The write queue of a stream: the pieces that the system did not accept at once, and the libuv request in progress
-/// for the first of them.
+/// The write queue of a `TCPStream`: the pieces that the system did not accept at once.
 ///
-/// The object exists only while the peer reads too slowly. libuv keeps a pointer to the request until it calls back;
-/// the stream retains this object until then. The memory of the pieces counts in the loop's `outputBudget`.
+/// For the first pieces, a write request of libuv (the event loop's library) is in progress. The queue exists only
+/// while the peer reads too slowly. libuv keeps a pointer to the request until it calls back, and the stream retains
+/// the queue until then. The memory of the pieces counts in the loop's `outputBudget`.
 @safe final class PendingWrites {
     /// The number of queued bytes, including those of the request in progress.
     private(set) var byteCount = 0
@@ -55,11 +55,12 @@ internal import MachineKit
     /// Whether the queue accepts no further piece.
     var isFull: Bool { self.pieces.count - self.head >= Self.maxPieces }
 
-    /// The memory that counts for this queue, in bytes; a piece that several queues share counts in each for an equal
-    /// part of its size.
+    /// The memory that counts for this queue, in bytes.
+    ///
+    /// If several queues share a piece, each of them counts an equal part of its size.
     var heldBytes: Int { self.pieces[self.head...].reduce(0) { $0 + $1.bytesPerQueue + Self.entryBytes } }
 
-    /// Appends a piece whose first `sentCount` bytes were already sent; this is 0 for all but the first piece.
+    /// Appends a piece whose first `sentCount` bytes were already sent; 0 for each piece after the first one.
     func append(_ piece: SharedBytes, sentCount: Int) {
         if sentCount > 0 { self.firstOffset = sentCount }
         self.pieces.append(piece)
@@ -93,7 +94,8 @@ internal import MachineKit
         self.byteCount -= self.inFlightBytes
         self.sentBytes += self.inFlightBytes
         self.removeFromBudget(sent)
-        // Frees the sent pieces now. The array itself is shortened only once in a while, because that moves its rest.
+        // The sent pieces are freed now. The array is shortened only once in a while, because this moves its other
+        // elements.
         for index in sent { self.pieces[index] = self.loop.noBytes }
         self.firstOffset = 0
         self.head = sent.upperBound
@@ -125,7 +127,7 @@ internal import MachineKit
     ///   - unsentBytes: The bytes of the request in progress that the system has not accepted.
     ///   - unacknowledgedBytes: The bytes that the system has accepted and the peer has not acknowledged.
     ///   - timeout: How long the peer may take no byte.
-    /// - Returns: Whether the peer has taken no byte for that time, as two checks in a row have found.
+    /// - Returns: True if two checks in a row have found that the peer has taken no byte for `timeout`.
     func checkStalled(
         unsentBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, timeout: Milliseconds
     ) -> Bool {

@@ -2,16 +2,18 @@
 
 /// Bytes that are filled once, at creation, and then shared by all TCP connections that send them.
 ///
-/// A frame for all viewers of a live is one `SharedBytes`: each of the thousand connections that queue the frame
-/// holds a reference, not a copy.
+/// A frame for all viewers of a live is one `SharedBytes`: each of the connections that queue the frame holds a
+/// reference, not a copy.
 ///
-/// `@unchecked Sendable`: the memory is not changed after `init`. Only the loop that made shared bytes uses their
-/// `queueCount`.
+/// It is `@unchecked Sendable` because the memory is not changed after `init`, and because only the event loop on which
+/// the bytes were made uses `queueCount`.
 @safe package final class SharedBytes: @unchecked Sendable {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     /// The number of bytes.
     package let count: Int
-    /// Whether many streams of one loop queue the bytes, whose memory then counts only once in the loop's budget.
+    /// Whether many streams of one loop queue the bytes.
+    ///
+    /// Then the memory counts only once in the loop's `OutputBudget`, which limits what all its streams queue.
     let isShared: Bool
     /// The number of queues that hold the bytes, if they are shared.
     private var queueCount = 0

@@ -33,8 +33,8 @@ package protocol StreamSecurity: AnyObject {
 extension TCPStream {
     /// The maximum number of bytes of `pieces` after their encryption.
     ///
-    /// Each piece is encrypted on its own, in records of at most 16 KiB, to each of which TLS 1.3 adds 22 bytes. The
-    /// formula allows 64 for each 16 KiB of a piece (64 / 16,384 = 1 / 256), and 64 for its last record.
+    /// Each piece is encrypted on its own, in records of at most 16 KiB, and TLS 1.3 adds 22 bytes to each record. The
+    /// formula allows more: 64 bytes for each 16 KiB of a piece (64 / 16,384 = 1 / 256), and 64 for its last record.
     static func maxEncryptedBytes(_ pieces: [SharedBytes]) -> Int {
         var total = 0
         for piece in pieces where piece.count > 0 { total += piece.count + piece.count / 256 + 64 }

@@ -25,19 +25,21 @@ extension TCPStreamDelegate {
     package func streamDrained(_ stream: TCPStream) {}
 }
 
-/// One TCP connection on a loop.
+/// One TCP connection on an event loop.
 ///
-/// A write is passed to the system at once. Bytes that the system does not accept are kept in a bounded queue. The
-/// stream retains itself and its delegate until it is closed or has ended.
+/// A write is passed to the system at once. The stream keeps the bytes that the system does not accept in a bounded
+/// queue. The stream retains itself and its delegate until it is closed or has ended.
 package final class TCPStream: LoopHandle {
-    // The properties that a write uses come first, so that they share a cache line: with thousands of streams, a stream
-    // is usually not in the processor's cache.
+    // The properties that a write uses come first, so that they share a cache line. With thousands of streams, a stream
+    // is usually not in the processor's cache, and each further cache line must be loaded from memory.
     /// The socket's descriptor while the stream accepts writes, otherwise -1.
     private var writableDescriptor: Int32 = -1
     private(set) var isConnected = false
     /// Whether `finish()` was called.
     private var isFinishing = false
-    /// Whether the loop's output budget does not limit this stream; set for the few bytes with which it ends.
+    /// True if `OutputBudget`, the limit of what all streams of the loop queue, does not apply to this stream.
+    ///
+    /// A WebSocket connection sets it for its close frame, the few bytes with which it ends.
     package var isExemptFromBudget = false
     /// The queued bytes; nil while the peer keeps up, so that an idle stream has no queue.
     private var pending: PendingWrites?
@@ -71,8 +73,8 @@ package final class TCPStream: LoopHandle {
     ///
     /// Call it regularly, because each check compares with the checks before.
     ///
-    /// - Returns: True if this check and the check before both found no progress for that time; false when no byte is
-    ///   pending.
+    /// - Returns: True if this check and the check before both found that the peer has taken no byte for `timeout`;
+    ///   false when no byte is pending.
     package func checkStalled(for timeout: Milliseconds) -> Bool {
         guard let pending = self.pending, !self.isClosed else { return false }
         let unsentBytes = unsafe Int(uv_stream_get_write_queue_size(self.stream))
@@ -94,9 +96,9 @@ package final class TCPStream: LoopHandle {
     /// Sends `bytes`, and queues the bytes that the system does not accept.
     ///
     /// - Returns: Whether the system has accepted all bytes.
-    /// - Throws: `LoopError.overflow` if the queue has no room, `.overShare` if the loop's output budget has none; no
-    ///   byte was accepted then. `.closed` if the stream is not connected yet, was finished, or has ended. Otherwise
-    ///   the error with which the system ended the connection; the delegate receives this error, too.
+    /// - Throws: `LoopError.overflow` if the queue has no room, and `.overShare` if the loop's output budget has no
+    ///   room; in both cases no byte was accepted. `.closed` if the stream is not connected yet, was finished, or has
+    ///   ended. Otherwise the error with which the system ended the connection; the delegate receives it, too.
     @discardableResult package func write(_ bytes: SharedBytes) throws(LoopError) -> Bool {
         if let security = self.security { return try self.write([bytes], encryptedBy: security) }
         return try self.writeToSocket(bytes)
@@ -113,7 +115,8 @@ package final class TCPStream: LoopHandle {
         let countOrError = DirectSend.send(self.writableDescriptor, bytes)
         if countOrError == bytes.count { return true }
         let sentBytes = try self.handleSendResult(countOrError)
-        // If a part was sent, the rest is queued even over the limit; otherwise the peer would receive half a frame.
+        // If a part of the bytes was sent, the rest is queued even over the limit. Otherwise the peer would receive
+        // only a part of a frame.
         if sentBytes == 0 { try self.checkLimits(adding: bytes) }
         let pending = PendingWrites(loop: self.loop)
         self.pending = pending

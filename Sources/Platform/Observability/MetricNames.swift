@@ -12,13 +12,13 @@ package enum MetricNames {
         package static let recordsIn = "shell_records_in_total"
         /// Records that committed batches have written.
         package static let recordsOut = "shell_records_out_total"
-        /// Batches, by outcome; appended batches count as well, although they have no transaction.
+        /// Batches, by outcome; a batch that is appended without a transaction counts as well.
         package static let transactions = "shell_transactions_total"
         /// Time from a batch's poll to its commit.
         package static let batch = "shell_batch_seconds"
         /// Duration of taking over partitions, including the reading of their rows.
         package static let restore = "shell_restore_seconds"
-        /// The machine's rows in memory.
+        /// The machine's rows (records of its state) in memory.
         package static let rows = "shell_rows"
         /// Partitions that this instance owns.
         package static let partitions = "shell_partitions"
@@ -114,7 +114,7 @@ package enum MetricNames {
         package static let calls = "gateway_calls_total"
         /// Time from a call to its reply.
         package static let call = "gateway_call_seconds"
-        /// Feed items that are due to viewers: each admitted item counts once for each viewer.
+        /// Feed items that viewers should get: each admitted item counts once for each viewer.
         package static let due = "gateway_feed_due_total"
         /// Feed items written to viewers' connections.
         package static let delivered = "gateway_feed_delivered_total"

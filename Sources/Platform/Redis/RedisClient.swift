@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// A pipelined connection to one Redis server, with limits; it reconnects after a loss.
+/// A client of one Redis server, which sends commands in pipelines and reconnects after the loss of its connection.
 ///
-/// Only one thread may use it.
-///
-/// All calls block the thread. Connecting takes at most one timeout. A pipeline fails after one timeout without any
-/// progress, and in any case after four timeouts. After a failed attempt to connect the client makes no further attempt
-/// until a pause is over, so that the thread can do other work while Redis is unreachable.
+/// Only one thread may use it. All calls block the thread. A pipeline (commands that are sent together) fails after one
+/// timeout without any progress, and in any case after four timeouts. After a failed attempt to connect, the client
+/// makes no further attempt until a pause is over, so that the thread can do other work while Redis is unreachable.
 package final class RedisClient {
     private let settings: Settings
     private let scripts: [RedisScript]
@@ -48,7 +46,8 @@ package final class RedisClient {
     ///
     /// Call it before a pipeline: it detects a connection that the server has closed, so that nothing is sent on it.
     ///
-    /// - Throws: `unreachable`, also during the pause after a failed attempt; `accessDenied`; or `loading`.
+    /// - Throws: `unreachable`, also during the pause after a failed attempt; `accessDenied`; `loading`; or the error
+    ///   of a command that connecting needs, such as `timedOut`.
     @discardableResult
     package func connect() throws(RedisError) -> Identity {
         if let identity = self.identity, let connection = self.connection {

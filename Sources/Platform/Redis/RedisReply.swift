@@ -24,7 +24,8 @@ package indirect enum RedisReply: Equatable, Sendable {
 
 /// Why a pipeline failed.
 package enum RedisError: Error, Equatable, Sendable {
-    /// No server answers at the address, or the pause after a failed connect is not over. Nothing was sent.
+    /// No server answers at the address, or the pause after a failed attempt to connect is not over, or a server has
+    /// answered an attempt with an unexpected error. The pipeline was not sent.
     case unreachable(String)
     /// While connecting, the server rejected the user, the password or a command that connecting needs. The pipeline
     /// was not sent.

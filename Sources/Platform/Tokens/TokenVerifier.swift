@@ -55,8 +55,8 @@ package struct TokenVerifier: Sendable {
 
     /// Decodes the payload; the error names the claim that is missing or has another type.
     private static func decode(_ payload: [UInt8]) throws(TokenError) -> ClaimSet {
-        // As in `verify`: the names are hashed by the decoder, and the app is looked up, before the signature is
-        // verified. Therefore long runs of combining marks are rejected first.
+        // The decoder hashes the names, and the app is looked up, before the signature is verified. Both take long for
+        // texts with many combining marks. Therefore long runs of these marks are rejected first, as in `verify`.
         do throws(WireError) {
             try Wire.checkClientJSON(payload, at: "the payload")
         } catch {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes the bytes of a peer into messages; frames may be split into chunks at any byte.
+/// Decodes the bytes of a WebSocket's peer into messages; the bytes may arrive in chunks that end anywhere in a frame.
 ///
 /// A frame that is completely contained in a chunk is unmasked in place and returned as a range, without a copy or an
 /// allocation. A message in several frames or chunks is buffered, up to `maxMessageBytes`. Between messages the decoder
@@ -22,7 +22,7 @@ package struct FrameDecoder: Sendable {
     private var partialFrame: FrameHeader?
     /// The received bytes of the message that is being buffered.
     private var message: [UInt8] = []
-    /// The kind of the message that is being buffered: text or binary; nil between messages.
+    /// The kind of the message that is being buffered: text or binary; nil while none is buffered.
     private var messageKind: Opcode?
     /// Checks the text message that is being buffered.
     private var validator = UTF8Validator()
@@ -184,8 +184,8 @@ package struct FrameDecoder: Sendable {
 
     /// Enlarges the message's buffer if the next `count` received bytes do not fit.
     ///
-    /// The capacity doubles, up to the limit of a message, or becomes as large as needed. Bytes that a header announces
-    /// take no memory before they are received.
+    /// The capacity doubles, up to the limit of a message. If this is too little for the received bytes, the capacity
+    /// becomes as large as needed. Bytes that a header announces take no memory before they are received.
     private mutating func growMessage(by count: Int) {
         let newCount = self.message.count + count
         if newCount <= self.message.capacity { return }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import EventLoop
 
-/// Encodes frames.
+/// Encodes WebSocket frames.
 ///
-/// A server's frame is encoded once and then shared by all its receivers.
+/// A server's frame is encoded once, and then sent to any number of connections without a copy.
 package enum FrameEncoder {
     /// The size of a frame's header in bytes; `FrameHeader` describes its format.
     package static func headerCount(payloadCount: Int, isMasked: Bool) -> Int {

@@ -2,7 +2,9 @@
 package import ClientAddress
 internal import MachineKit
 
-/// The limits and timeouts that all connections of a group share.
+/// The limits and timeouts that all WebSocket connections of a group share.
+///
+/// A sweep, which `WebSocketGroup` runs a few times a second, ends the connections that exceed them.
 package struct WebSocketConfiguration: Sendable {
     /// The maximum size of a received message in bytes; a larger one closes the connection with 1009.
     package var maxMessageBytes = 65_536
@@ -29,9 +31,9 @@ package struct WebSocketConfiguration: Sendable {
     package var inbound: InboundLimits?
     /// The maximum number of bytes of unfinished messages that all connections of the group buffer together.
     ///
-    /// Beyond the limit, connections are closed until an eighth of the limit is free again. The next one to close is
-    /// found in two steps: the client address whose connections buffer the most, then its connection that buffers the
-    /// most.
+    /// Beyond the limit, connections are closed until an eighth of the limit is free again. The next connection to
+    /// close always belongs to the client address whose connections buffer the most bytes together. Of this address it
+    /// is the connection that buffers the most.
     package var maxUnfinishedBytes = Int.max
     /// The proxies that are trusted to report the addresses of their clients.
     package var trustedProxies = TrustedProxies()

@@ -25,8 +25,9 @@ extension WebSocketConnection {
         self.endAfterClose()
     }
 
-    /// The space for a close frame beyond the limit of the pending bytes; a power of two above the frame's maximum size
-    /// of 2 (header) + 4 (mask) + 125 (payload) = 131 bytes.
+    /// The space for a close frame beyond the limit of the pending bytes.
+    ///
+    /// A close frame has at most 2 (header) + 4 (mask) + 125 (payload) = 131 bytes; 256 is the next power of two.
     private static let closeFrameReserveBytes = 256
 
     /// Sends a close frame, even when the pending bytes have reached their limits.
@@ -69,8 +70,9 @@ extension WebSocketConnection {
     /// Notifies the delegate of the end, only once; `defaultCause` is used when no other cause was recorded.
     private func notifyClosed(defaultCause: WebSocketClosure.Cause) {
         if self.state == .ended { return }
-        // A handshake that the client has not completed counts, too. The connection has ended, so a rejection of the
-        // handshake is not sent. A connection that the admission has rejected has no `admission`, and is not counted.
+        // A handshake that the client has not completed counts for the client's address, too. If the count is too high,
+        // the rejection is not sent, because the connection has ended. A connection that the admission has rejected has
+        // no `admission`, and is not counted.
         if self.admission != nil, let handshake = self.handshake { try? self.countHandshake(handshake) }
         self.state = .ended
         self.handshake = nil
@@ -85,7 +87,7 @@ extension WebSocketConnection {
     /// Ends the connection if the peer does not read, or has not answered in time; sends a ping if the peer is silent.
     ///
     /// After a pause of this whole process, an answer that arrived in time may still be unread in the socket. Therefore
-    /// a connection is ended only when two sweeps in a row find it overdue. The socket is read between the sweeps.
+    /// a connection is ended only when two sweeps in a row find it overdue, because the socket is read between them.
     func sweep(at now: MonotonicTime) {
         let times = self.group.sweepTimes
         let timeout: Milliseconds

@@ -2,7 +2,7 @@
 internal import ClientAddress
 internal import EventLoop
 
-/// The handshake of a connection.
+/// The handshake of a WebSocket connection: the HTTP request and response that open it.
 extension WebSocketConnection {
     /// Handles received bytes of the handshake.
     ///
@@ -24,7 +24,7 @@ extension WebSocketConnection {
         }
     }
 
-    /// As a server: rejects a handshake whose head is not valid HTTP; it counts as a handshake, too.
+    /// As a server: rejects a handshake whose head is not valid HTTP, and counts it for the client's address.
     private func rejectHead(_ headError: HandshakeHeadError, _ handshake: PendingHandshake) {
         do throws(HandshakeRejection) {
             try self.countHandshake(handshake)

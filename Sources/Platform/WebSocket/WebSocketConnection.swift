@@ -3,19 +3,19 @@ package import ClientAddress
 package import EventLoop
 package import MachineKit
 
-/// One WebSocket on a loop, on the client's or the server's side.
+/// One WebSocket on an event loop, on the client's or the server's side.
 ///
-/// The group retains a connection until its TCP connection has ended. The connection retains its delegate and context
-/// until `webSocketClosed`. An idle connection has no buffer.
+/// The `WebSocketGroup` retains a connection until the TCP connection has ended. The connection retains its delegate
+/// and context until `webSocketClosed`. An idle connection has no buffer.
 package final class WebSocketConnection {
-    // The properties that a delivery uses come first, so that they share a cache line: with thousands of viewers, a
-    // connection is usually not in the processor's cache.
+    // The properties that a send uses come first, so that they share a cache line. With thousands of viewers, a
+    // connection is usually not in the processor's cache, and each further cache line must be loaded from memory.
     /// The current state.
     package internal(set) var state = State.connecting
     /// Whether a ping was sent and nothing was received since.
     var awaitsPong = false
-    /// Whether the group's last sweep found that a wait had exceeded its timeout; a connection that is overdue in two
-    /// sweeps ends.
+    /// Whether the last sweep (the group's regular check of all timeouts) found that this connection had waited too
+    /// long for its peer; a connection that is overdue in two sweeps in a row ends.
     var isOverdue = false
     /// The side of this connection: client or server.
     package let role: Role
@@ -47,7 +47,7 @@ package final class WebSocketConnection {
     private(set) var unfinishedBytes = 0
     /// The client's address: the peer's, or the one that a trusted proxy reports; nil until it is known.
     package internal(set) var clientAddress: IPAddress?
-    /// The admission that counts this connection for its client; nil if none does.
+    /// The admission (which limits what one client address may use) that counts this connection; nil if none does.
     var admission: (any WebSocketAdmission)?
     /// Whether the admission rejected the connection.
     var isRejected = false
@@ -188,7 +188,8 @@ package final class WebSocketConnection {
     func decode(_ bytes: inout MutableSpan<UInt8>, from start: Int) {
         guard !self.decoder.hasEnded else { return }
         var offset = start
-        // The input of a connection that this side closes is still limited: its peer may send until the close timeout.
+        // Bytes are decoded and counted even while this side closes the connection, because the peer may send until the
+        // close timeout.
         while self.state == .open || self.state == .closing {
             let eventStart = offset
             let event = self.decoder.next(&bytes, &offset)
@@ -237,7 +238,7 @@ package final class WebSocketConnection {
     /// All bytes that are received from now on are discarded without decoding them, and the connection accepts no more
     /// writes.
     func endInput(_ excess: InboundExcess) {
-        // The delegate decides how to close the connection, unless the connection is closing already.
+        // The delegate decides how to close the connection. If the connection is closing already, nothing is to decide.
         if self.state == .open { self.delegate?.webSocket(self, exceeded: excess) }
         self.decoder.stop()
         self.group.unfinishedBytes -= self.unfinishedBytes

@@ -2,10 +2,10 @@
 internal import ClientAddress
 package import EventLoop
 
-/// The connections of one loop that share limits and timeouts.
+/// The WebSocket connections of one event loop that share limits and timeouts.
 ///
-/// No connection has its own timer. Instead a sweep, a few times a second, finds the connections whose handshake, pong
-/// or close is overdue.
+/// No connection has a timer of its own. Instead the group runs a sweep a few times a second: it finds the connections
+/// whose handshake, pong or close is overdue, and the connections whose peers do not read.
 package final class WebSocketGroup {
     /// The loop of all connections.
     package let loop: EventLoop
@@ -24,7 +24,7 @@ package final class WebSocketGroup {
     /// The number of connections that an admission rejected and that are still open.
     var rejectedCount = 0
     private var timer: LoopTimer?
-    /// The connections below this index must still be checked in the current interval.
+    /// The connections below this index are still to be checked in the current interval.
     private var sweepPosition = 0
 
     /// Makes an empty group.
@@ -104,8 +104,8 @@ package final class WebSocketGroup {
 
     /// Ends connections of the client addresses with the largest queues, if all queues together exceed their limit.
     ///
-    /// Many clients can share an address. Therefore the queues of an address count together only while the limit is
-    /// exceeded.
+    /// Many clients can share an address, so one address may have many queues without any fault. Therefore the queues
+    /// of an address are added up only while the limit is exceeded.
     private func endLargestQueues() {
         let excessBytes = self.loop.outputBudget.excessBytes
         if excessBytes == 0 { return }

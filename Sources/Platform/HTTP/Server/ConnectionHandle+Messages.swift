@@ -2,7 +2,7 @@
 internal import CMicrohttpd
 internal import Glibc
 
-/// The messages of a connection: reads its requests and queues its responses.
+/// The messages of a connection of libmicrohttpd's daemon: reads its requests and queues its responses.
 extension ConnectionHandle {
     /// Reads the headers, then checks and decodes the whole head.
     ///
@@ -20,8 +20,8 @@ extension ConnectionHandle {
     ) -> (request: HTTPRequest, failure: HTTPFailure?) {
         let headers = self.readHeaders(limit: limits.headers)
         let headBytes = unsafe plaza_mhd_head_bytes(self.pointer)
-        // This is checked first: after a head this large, the daemon may have no memory left for a response, so the
-        // request must be answered by `sendHeadTooLarge`, whatever else is wrong with it.
+        // The size is checked first. After a head that is too large, the daemon may have no memory left for a response.
+        // So the request must be answered by `sendHeadTooLarge`, whatever else is wrong with it.
         if headers.isTruncated || headBytes > limits.headBytes { return (.unreadable, .headersTooLarge) }
         return HTTPHead(method: method, version: version, path: path, query: query, headers: headers.pairs)
             .request(within: limits)
@@ -52,8 +52,9 @@ extension ConnectionHandle {
         return unsafe MHD_queue_response(self.pointer, status, daemonResponse)
     }
 
-    /// Writes a response of status 431 to the socket, or as much of it as the kernel takes at once; the connection must
-    /// be closed afterwards.
+    /// Writes a response of status 431 to the socket; the connection must be closed afterwards.
+    ///
+    /// What the kernel does not take at once is lost.
     ///
     /// May only be called in the daemon's callback `handleRequest`, and for a request without another response.
     func sendHeadTooLarge(_ response: HTTPResponse, withBody hasBody: Bool) {

@@ -4,9 +4,9 @@ internal import ClientAddress
 internal import Concurrency
 internal import Glibc
 
-/// libmicrohttpd's daemon, which serves all connections on a single thread.
+/// The HTTP server of the library libmicrohttpd, called its daemon, which serves all connections on a single thread.
 ///
-/// `@unchecked Sendable`: only `WebServer` uses the daemon, and starts and stops it once.
+/// It is `@unchecked Sendable` because only `WebServer` uses the daemon, and starts and stops it once.
 @safe struct Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
     /// The server's core, which this reference retains for the daemon's callbacks until `stop`.
@@ -74,8 +74,8 @@ internal import Glibc
     }
 }
 
-// The callbacks below run on the daemon's thread; `connectionChanged` and `requestCompleted` may also run on the thread
-// that stops the daemon. The core to which their `corePointer` points lives until the daemon has stopped.
+// The callbacks below run on the daemon's thread. `connectionChanged` and `requestCompleted` may also run on the thread
+// that stops the daemon. `corePointer` points to the `ServerCore`, which lives until the daemon has stopped.
 
 /// The function that the daemon calls with a request's path and query (`MHD_OPTION_URI_LOG_CALLBACK`).
 private typealias RequestLineCallback =
@@ -107,7 +107,7 @@ private func connectionChanged(
     switch change {
     case .CONNECTION_NOTIFY_STARTED:
         core.connectionOpened(connection.id, from: connection.peer, descriptor: connection.descriptor)
-    // `CONNECTION_NOTIFY_CLOSED`, the only other notification.
+    // The only other notification is `CONNECTION_NOTIFY_CLOSED`.
     default: core.connectionClosed(connection.id, peer: connection.peer, descriptor: connection.descriptor)
     }
 }
@@ -115,9 +115,10 @@ private func connectionChanged(
 /// Called when the first line of a request was read: cuts off the query and keeps it in a `RequestContext`.
 ///
 /// The daemon must not see the query, because it would split the query into items, and each item would take 72 bytes of
-/// the connection's memory. When that memory is exhausted, libmicrohttpd 0.9.75 rejects the request but never responds,
-/// so the client waits in vain. `target` lies in the daemon's buffer, which may be changed during this call. The daemon
-/// passes the returned `RequestContext` to the other callbacks for the request, and at last to `requestCompleted`.
+/// the connection's memory. When this memory is exhausted, libmicrohttpd 0.9.75 rejects the request but never responds,
+/// so the client waits in vain. The query can be cut off because `target` lies in the daemon's buffer, which may be
+/// changed during this call. The daemon passes the returned `RequestContext` to the other callbacks for the request,
+/// and at last to `requestCompleted`.
 private func requestLineReceived(
     _ unused: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connectionPointer: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
@@ -131,10 +132,9 @@ private func requestLineReceived(
     return unsafe Unmanaged.passRetained(RequestContext(query: query)).toOpaque()
 }
 
-/// Called with a request's path: leaves it percent-encoded, because this server decodes a path itself, after it has
-/// split the path at the slashes.
+/// Called with a request's path, to decode it in place: leaves the path percent-encoded.
 ///
-/// The result is the length of the text, which stays as it is.
+/// This server itself decodes a path, after it has split the path at the slashes. The result is the length of the path.
 private func leaveEscaped(
     _ unused: UnsafeMutableRawPointer?, _ connectionPointer: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
 ) -> Int {
@@ -215,9 +215,9 @@ private func handleRequest(
         // Tells the daemon that all bytes were taken.
         unsafe uploadSize.pointee = 0
         exchange.receivedBodyBytes += count
-        // Once a body has begun, the daemon takes no response before its end. Therefore the rest of a body that is over
-        // the limit is read and discarded, so that its client gets a 413. The connection of a client that sends still
-        // more, beyond four times the limit plus 64 KiB, is closed without a response.
+        // Once a body has begun, the daemon takes no response before the body's end. Therefore the rest of a body over
+        // the limit is read and discarded, so that the client gets a 413. If the client sends more than four times the
+        // limit plus 64 KiB, its connection is closed without a response.
         let maxReceivedBytes = 4 * core.limits.bodyBytes + (64 << 10)
         guard exchange.receivedBodyBytes <= maxReceivedBytes else { return .NO }
         if exchange.isBodyNeeded, exchange.receivedBodyBytes <= core.limits.bodyBytes, let upload = unsafe upload {
@@ -268,8 +268,9 @@ extension ServerCore {
         return exchange.request.hasSmallBody ? nil : response
     }
 
-    /// Passes a request whose body has ended to its handler, and sets the deadline of the response; a request that is
-    /// rejected gets its response at once.
+    /// Passes a request whose body has ended to its handler, and sets the deadline of the response.
+    ///
+    /// If the head handler has rejected the request, or the body is too large, the response follows at once instead.
     fileprivate func respond(to exchange: Exchange) {
         guard exchange.receivedBodyBytes <= self.limits.bodyBytes else {
             _ = exchange.response.complete(.failure(.payloadTooLarge, body: self.failureBody))

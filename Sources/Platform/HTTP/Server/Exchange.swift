@@ -116,10 +116,10 @@ final class PendingResponse: Sendable {
     }
 }
 
-/// A connection of the daemon.
+/// A connection of libmicrohttpd's daemon.
 ///
-/// `@unchecked Sendable`: other threads than the daemon's use the pointer only to resume a suspended connection, which
-/// the daemon does not free. The daemon's thread uses the pointer only in callbacks for an open connection.
+/// It is `@unchecked Sendable` for two reasons. The daemon's thread uses the pointer only in callbacks for an open
+/// connection. Other threads use it only to resume a suspended connection, which the daemon does not free.
 @safe struct ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -162,7 +162,7 @@ final class Exchange {
     var receivedBodyBytes = 0
     /// Whether the end of the body was reached; a request without a body has its end after the headers.
     var hasBodyEnded = false
-    /// The decision about the request; replaced as soon as the headers are checked.
+    /// The decision about the request; this initial value is replaced as soon as the headers are checked.
     var decision = HTTPHeadDecision.read { _, _ in }
     /// Whether the body is stored; the body of a rejected request is read and discarded.
     var isBodyNeeded: Bool {

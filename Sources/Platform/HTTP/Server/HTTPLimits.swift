@@ -23,10 +23,10 @@ package enum HTTPHeadDecision: Sendable {
     case reject(HTTPResponse)
 }
 
-/// The limit because of which a server has refused a connection or request, or closed an open connection; for metrics.
+/// A limit because of which a server has refused a connection or request, or closed an open connection; for metrics.
 package enum HTTPRefusal: String, Sendable, CaseIterable {
-    /// The address has reached its limit of connections; or the server is nearly full, and the address has more
-    /// connections than any other.
+    /// The address has reached its limit of connections, or the server is nearly full and the address has the most
+    /// connections.
     case connectionsPerAddress
     /// The client behind a trusted proxy has reached its limit of open requests.
     case requestsPerAddress
@@ -68,9 +68,9 @@ package typealias HTTPObserver = @Sendable (_ status: Int, _ microseconds: Int) 
 package struct HTTPLimits: Sendable, Equatable {
     /// The maximum number of open connections; further connections stay in the kernel's queue.
     ///
-    /// When more than nine tenths of this number are open, one connection is closed for each new one: among those of
-    /// the address with the most connections, the one that has waited the longest for its client to send a request or
-    /// to take a response.
+    /// When more than nine tenths of this number are open, an old connection is closed for each new one. The old
+    /// connection belongs to the address with the most connections. It is the one that has waited the longest for its
+    /// client to send a request or to take a response.
     package var connections = 1_000
     /// The maximum number of open connections of one address, or of one IPv6 network of 64 bits; further ones are
     /// closed at once.
@@ -90,8 +90,8 @@ package struct HTTPLimits: Sendable, Equatable {
     package var queryItems = 1000
     /// The memory of each connection for the request line and headers, and for the headers of the response, in bytes.
     ///
-    /// libmicrohttpd itself answers a request that does not fit, with 414 or 431. Beside a head of `headBytes` and its
-    /// headers, which take 72 bytes each, there must be memory left for the headers of the response. Otherwise the
+    /// libmicrohttpd, the server's library, answers a request that does not fit with 414 or 431. The memory must hold a
+    /// head of `headBytes` and 72 bytes more for each header, and then still the headers of the response. Otherwise the
     /// connection ends without a response.
     package var connectionBytes = 32 << 10
     /// The time after which a connection without traffic is closed, even in the middle of a request; rounded up to
@@ -111,8 +111,8 @@ package struct HTTPLimits: Sendable, Equatable {
     package var responseTimeout = Duration.seconds(30)
     /// The maximum size of all responses that clients have not received yet, in bytes.
     ///
-    /// Beyond the limit, connections on which the server sends a response are closed one after another: always the one
-    /// with the earliest deadline among those of the address with the most unread bytes.
+    /// Beyond the limit, connections on which the server sends a response are closed one after another. The next one
+    /// always belongs to the address with the most unread bytes, and has the earliest deadline there.
     package var unreadResponseBytes = 128 << 20
     /// The maximum time until the handler responds; then the server responds with 504.
     package var handlerTimeout = Duration.seconds(10)

@@ -2,11 +2,12 @@
 internal import ClientAddress
 internal import MachineKit
 
-/// Counts the open connections of each address and the responses that they send, and sets the deadline of each
-/// connection's current phase.
+/// The open connections of the HTTP server: their numbers by address, their responses, and the deadlines of their
+/// phases.
 ///
-/// It is a value without IO. Its deadlines do not restart while a phase lasts. libmicrohttpd's own idle timeout
-/// restarts with each byte, so it alone would let a slow client occupy a connection for ever.
+/// It is a value without IO, which chooses the connections to shut down. A deadline does not restart while a phase
+/// lasts. The idle timeout of libmicrohttpd, the server's library, restarts with each byte. So this timeout alone would
+/// let a slow client occupy a connection for ever.
 struct OpenConnections {
     /// The phases of a connection.
     enum Phase {
@@ -55,7 +56,7 @@ struct OpenConnections {
     private var requestCounts: [IPAddress: Int] = [:]
     /// The connections that were chosen to be shut down, and that libmicrohttpd's daemon has not closed yet.
     ///
-    /// The daemon may still report phases of them, for example of a request that it has read already.
+    /// The daemon may still report new phases of these connections, for example of a request that it has read already.
     private var closing: Set<UInt> = []
     /// The total size in bytes of the responses that are being sent; without those of the connections in `closing`.
     private(set) var responseBytes = 0
@@ -101,13 +102,13 @@ struct OpenConnections {
     /// Chooses a connection to shut down when more than nine tenths of `HTTPLimits.connections` are open.
     ///
     /// Clients of many addresses, each within its own limit, could otherwise occupy all connections with requests that
-    /// never end, or with responses that they do not read. The choice is among the connections that wait for their
-    /// clients: one of the address with the most connections, and of these the one that has been in its phase for the
-    /// longest.
+    /// never end, or with responses that they do not read. Only a connection that waits for its client may be chosen.
+    /// Among these, the address with the most connections is chosen, and then the connection of this address that has
+    /// been in its phase for the longest time.
     ///
     /// A connection that sends a response may be chosen, too. Otherwise, behind a proxy, where all connections have one
-    /// address, a connection that was just opened would be closed before one whose client has not read for seconds. A
-    /// sender needs no minimum age for it, because clients could stay below that by opening connections quickly.
+    /// address, a connection that was just opened would be closed before one whose client has not read for seconds. The
+    /// response may be of any age, because clients could stay below a minimum age by opening connections quickly.
     ///
     /// - Returns: the descriptor of the connection; nil while enough connections are free, or when no connection waits
     ///   for its client.
@@ -156,8 +157,8 @@ struct OpenConnections {
 
     /// Chooses a connection to shut down when the responses that clients have not received take too much memory.
     ///
-    /// The choice is among the connections that send a response: one of the address with the most bytes, and of these
-    /// the one with the earliest deadline. No connection is chosen twice.
+    /// Only a connection that sends a response may be chosen. Among these, the address with the most bytes is chosen,
+    /// and then the connection of this address with the earliest deadline. No connection is chosen twice.
     ///
     /// - Returns: the descriptor of the connection; nil while the responses are within
     ///   `HTTPLimits.unreadResponseBytes`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the route for a method and a path; a value type without IO.
+/// Finds the route for the method and the path of an HTTP request; a value type without IO.
 ///
 /// A pattern is a path whose parts are fixed texts or `{parameters}`: `/v1/lives/{live}`. A parameter matches any part
 /// that is not empty; a fixed text has priority over a parameter. A route for GET also serves HEAD.
@@ -69,8 +69,8 @@ package struct Router<Route> {
                 .found(leaf.route, Dictionary(zip(leaf.names, values)) { _, last in last })
             }
         }
-        // A part with many combining marks would take long to hash, so only a part that could be a fixed text (short
-        // and ASCII) is looked up.
+        // A part with many combining marks would take long to hash. Therefore a part is looked up only if it is short
+        // and ASCII. The fixed texts of patterns must be ASCII, too, because others are never found.
         if part.utf8.count <= Self.maxTextBytes, part.utf8.allSatisfy({ $0 < 0x80 }),
             let child = node.textChildren[part],
             let found = Self.match(method, parts.dropFirst(), values: values, child, &methods)

@@ -5,7 +5,7 @@ internal import Concurrency
 internal import Glibc
 internal import MachineKit
 
-/// The connections of a server, as the daemon reports them on its thread.
+/// The connections of a server, as the daemon (the server thread of the library libmicrohttpd) reports them.
 extension ServerCore {
     /// Decides whether a connection from this address is accepted, and reports a refusal.
     ///
@@ -43,8 +43,8 @@ extension ServerCore {
     /// The daemon closes the descriptor after this call.
     func connectionClosed(_ id: UInt, peer: IPAddress?, descriptor: Int32) {
         guard self.connections.withLock({ $0.remove(id) }) else { return }
-        // A head that was too large may have unread bytes. If they stayed in the socket, the kernel would reset the
-        // connection, and the client would lose the response.
+        // If a head was too large, a part of it may be unread. If unread bytes stayed in the socket, the kernel would
+        // reset the connection, and the client would lose the response.
         Self.discardInput(of: descriptor)
         if let peer, !self.limits.trustedProxies.contains(peer) { self.admission?.httpRequestMalformed(from: peer) }
     }
@@ -72,8 +72,8 @@ extension ServerCore {
 
     /// Begins the phase in which a response is sent.
     ///
-    /// If all unread responses together then take too much memory, shuts down connections whose clients have not taken
-    /// theirs.
+    /// If all unread responses together then take too much memory, this method shuts down connections whose clients
+    /// have not taken their responses.
     func beginSending(_ response: HTTPResponse, on id: UInt) {
         let shutDownCount = self.connections.withLock { connections in
             connections.enterPhase(.sendingResponse, of: id, at: MonotonicClock.now)
@@ -103,9 +103,9 @@ extension ServerCore {
 
     /// Shuts down the connections whose deadlines have passed.
     ///
-    /// Only the daemon may close a connection, on its own thread; it does so when the socket is shut down. `shutdown`
-    /// is called under the lock, because the daemon closes a descriptor only after `connectionClosed`, which needs the
-    /// lock. Otherwise the descriptor's number could already belong to another connection.
+    /// Only the daemon may close a connection, on its own thread; it does so when the socket is shut down. The daemon
+    /// closes a descriptor only after `connectionClosed`, which needs the lock. Therefore `shutdown` is called under
+    /// the lock. Without the lock, the descriptor's number could already belong to another connection.
     func shutDownOverdue(at now: MonotonicTime) {
         let refusals = self.connections.withLock { connections in
             let overdue = connections.takeOverdue(at: now)

@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import MachineKit
 
-/// The state of a server, which the daemon's callbacks, the responders and the deadline thread share.
+/// The state of an HTTP server, which the callbacks of `Daemon`, the responders and the deadline thread share.
 final class ServerCore: Sendable {
     let limits: HTTPLimits
     let handler: HTTPHeadHandler
@@ -67,7 +67,7 @@ final class ServerCore: Sendable {
             state.pending[response.id] = response
             state.deadlines.append((deadline, response.id))
             // The deadline of an answered request is not removed at once. All such deadlines are removed together when
-            // there are more of them than pending requests, but not while they are only a few.
+            // there are over 64 more of them than pending requests.
             if state.deadlines.count > 2 * state.pending.count + 64 {
                 state.deadlines.removeAll { state.pending[$0.id] == nil }
             }

@@ -83,9 +83,9 @@ package struct KafkaSettings: Sendable {
     /// The settings of a producer: records are acknowledged only when they are durable, and retries do not duplicate
     /// them.
     ///
-    /// `retry.backoff.ms` is short to make transactions fast. A transaction often begins while the broker still writes
-    /// the markers of the previous transaction. Then the new transaction's first request is rejected and must be
-    /// retried, by default after 100 ms.
+    /// `retry.backoff.ms` is short (5 ms) to make transactions fast. A transaction often begins while the broker still
+    /// writes the markers that end the previous transaction. Then the new transaction's first request is rejected and
+    /// must be retried, by default only after 100 ms.
     func producer(transactionalID: String?, transactionTimeout: Duration, queueLimit: Int) -> [(String, String)] {
         var settings = self.common
         settings += [

@@ -4,13 +4,11 @@ internal import Concurrency
 internal import Glibc
 internal import MachineKit
 
-/// One network connection to Redis.
+/// One network connection to Redis; only one thread may use it.
 ///
-/// hiredis connects and parses the protocol; plain system calls send and receive the bytes.
-///
-/// hiredis does not send and receive, for two reasons. Its writes raise SIGPIPE when the peer has closed the
-/// connection. Its timeouts restart with each read, so a pipeline with slow replies would never time out. Only one
-/// thread may use the connection.
+/// The library hiredis connects and parses the protocol, but plain system calls send and receive the bytes, for two
+/// reasons. The writes of hiredis raise SIGPIPE when the peer has closed the connection. The timeouts of hiredis
+/// restart with each read, so a pipeline with slow replies would never time out.
 @safe final class Connection {
     private let context: UnsafeMutablePointer<redisContext>
     private var receiveBuffer = [UInt8](repeating: 0, count: 65_536)

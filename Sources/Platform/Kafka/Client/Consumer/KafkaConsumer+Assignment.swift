@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sets which partitions are read, and from which offset.
+/// Sets which partitions a consumer reads, and from which offset.
 ///
-/// In a rebalance handler, `markRebalanceHandled()` tells `poll` that the handler has changed the assignment itself.
+/// If a rebalance handler calls one of these methods, `markRebalanceHandled()` records that the handler has changed the
+/// assignment itself. Then the consumer does not change it after the handler.
 ///
 /// All methods throw `closed` after `close`, and librdkafka's error when it rejects the change.
 extension KafkaConsumer {

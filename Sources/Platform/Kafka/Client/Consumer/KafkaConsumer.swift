@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads records, either as a member of a group or from explicitly assigned partitions.
+/// Reads records of Kafka, either as a member of a group or from explicitly assigned partitions.
 ///
-/// A consumer belongs to one thread; only `waker` may be used from other threads. `poll` waits in librdkafka's queue
-/// and returns as soon as there is an event. Any other call with a timeout blocks the thread for at most that time.
+/// A consumer belongs to one thread; only `waker` may be used from other threads. `poll` waits in the event queue of
+/// librdkafka, the Kafka library, and returns as soon as there is an event. Any other call with a timeout blocks the
+/// thread for at most the timeout.
 package final class KafkaConsumer {
     /// Makes `poll` return; may be used from any thread.
     package let waker: ConsumerWaker
@@ -36,8 +37,8 @@ package final class KafkaConsumer {
         heartbeatInterval: Duration = .milliseconds(500)
     ) throws(KafkaError) {
         let consumerSettings = [
-            // librdkafka requires a group id even for explicitly assigned partitions. The group of such a reader is
-            // never joined.
+            // librdkafka requires a group id even for explicitly assigned partitions. A consumer without `group` never
+            // joins the group of this id.
             ("group.id", group ?? "\(settings.clientID).reader"),
             ("isolation.level", isolation == .committed ? "read_committed" : "read_uncommitted"),
             ("fetch.wait.max.ms", String(fetchWait.rdkafkaMilliseconds)),
@@ -94,7 +95,7 @@ package final class KafkaConsumer {
         let firstIndex = records.count
         var outcome = PollOutcome()
         var remainingWait: Duration? = timeout
-        // Events other than records count towards `max`, too; otherwise many such events could prolong the poll.
+        // Events that are not records count towards `max`, too. Otherwise many of them could prolong the poll.
         for _ in 0..<max {
             guard let event = queue.next(timeout: remainingWait, names: &self.topicNames, into: &records) else {
                 break

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Transactions: sent records and consumed offsets commit together or not at all.
+/// The transactions of a producer: sent records and consumed offsets are committed together or not at all.
 ///
 /// After an error, the flags of the error say what to do:
 /// - `isFatal` (such as `fenced`): close the producer and create another.
@@ -9,8 +9,8 @@
 extension KafkaProducer {
     /// Registers the producer with the transaction coordinator.
     ///
-    /// Older producers with the same transactional id are fenced, and their open transactions aborted. Call this
-    /// method once, before the first transaction.
+    /// Older producers with the same transactional id are fenced (the broker rejects whatever they write from now on),
+    /// and their open transactions are aborted. Call this method once, before the first transaction.
     ///
     /// - Throws: `timedOut` or a retriable error while the coordinator loads its state or ends an older transaction;
     ///   repeat the call.

@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import Synchronization
 
-/// A producer that is idempotent, waits for all replicas (`acks=all`), and has a bounded queue.
+/// Writes records to Kafka: idempotent, acknowledged by all replicas (`acks=all`), and with a bounded queue.
 ///
 /// Each producer has a thread that waits for librdkafka's delivery reports and errors and calls `onDelivery`. All
 /// methods may be called from any thread. Methods with a timeout block the calling thread, so they must not be called
@@ -79,7 +79,7 @@ package final class KafkaProducer: Sendable {
     /// Sends a record and waits for its delivery report.
     ///
     /// - Returns: the record's offset.
-    /// - Throws: like `send`, the error of the delivery report, or `timedOut` when the outcome is unknown.
+    /// - Throws: the errors of `send`, the error of the delivery report, or `timedOut` when the outcome is unknown.
     package func sendAndWait(_ record: OutgoingRecord, timeout: Duration) throws(KafkaError) -> Int64 {
         try self.sendAndWait([record], timeout: timeout)[0]
     }
@@ -92,7 +92,7 @@ package final class KafkaProducer: Sendable {
     ///   - records: the records.
     ///   - timeout: how long to wait for each report, one after the other.
     /// - Returns: the records' offsets, in the order of `records`.
-    /// - Throws: like `send`, the error of a delivery report, or `timedOut` when an outcome is unknown.
+    /// - Throws: the errors of `send`, the error of a delivery report, or `timedOut` when an outcome is unknown.
     package func sendAndWait(_ records: [OutgoingRecord], timeout: Duration) throws(KafkaError) -> [Int64] {
         guard let core = self.core.withLock({ $0 }) else { throw .closed }
         let waiters = records.map { _ in core.waiters.add() }

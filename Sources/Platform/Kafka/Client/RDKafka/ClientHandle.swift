@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CRdkafka
 
-/// Owns one librdkafka client; destroys it when the last reference is released.
+/// Owns one client of librdkafka, the Kafka library; destroys the client when the last reference is released.
 ///
-/// `@unchecked Sendable`: librdkafka's functions may be called from any thread, and the pointer never changes.
+/// It is `@unchecked Sendable` because librdkafka's functions may be called from any thread, and the pointer never
+/// changes.
 @safe final class ClientHandle: @unchecked Sendable {
     /// The kinds of client.
     enum Role {
