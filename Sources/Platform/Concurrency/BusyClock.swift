@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Tells a health check on another thread when a thread began its current piece of work.
 ///
-/// It is for a thread that may wait without a limit between two pieces of work. For a loop with regular turns there is
-/// `TurnClock`.
+/// It is for a thread that may wait without a limit between two pieces of work. A loop that makes a turn every few
+/// seconds at least uses `TurnClock` instead.
 package final class BusyClock: Sendable {
     /// When the work began, in milliseconds of the monotonic clock; `idle` between two pieces of work.
     private let beganMilliseconds = Atomic<Int64>(BusyClock.idle)

@@ -110,7 +110,7 @@ private final class ThreadStart: @unchecked Sendable {
 
     /// Runs the body and releases it.
     ///
-    /// The body is released before `join` returns: then this thread retains no object that the body has captured.
+    /// The body is released before `join` returns, so that this thread then retains no object that it has captured.
     func run() {
         self.body?()
         self.body = nil

@@ -41,7 +41,7 @@ package struct Histogram: Sendable, Equatable {
         }
     }
 
-    /// Records `value` as often as `times` says; a negative value counts as 0.
+    /// Records `value` the given number of times; a negative value counts as 0.
     package mutating func record(_ value: Int, times: Int = 1) {
         guard times > 0 else { return }
         if self.buckets.isEmpty { self.buckets = [Int](repeating: 0, count: Self.bucketCount) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// The rate limits of what a peer sends.
+/// The rate limits of what the peer of a WebSocket sends.
 package struct InboundLimits: Hashable, Sendable {
     /// The rate of frames of every kind; control frames and each frame of a fragmented message count.
     package var frames: RateLimit
@@ -31,8 +31,8 @@ package enum InboundExcess: Hashable, Sendable {
     case bytes
     /// Too many frames or bytes before the connection was accepted.
     case beforeAccepted
-    /// All connections together buffer too many bytes of unfinished messages. The connections of this client address
-    /// buffer the most, and this connection buffers the most of them.
+    /// All connections together buffer too many bytes of unfinished messages. This connection's client address buffers
+    /// the most bytes, and this connection buffers the most of that address.
     case unfinishedMessages
 }
 

@@ -25,8 +25,10 @@ extension WebSocketConnection {
         }
     }
 
-    /// As a server: records the address of the client, which is now known, and asks the server's admission whether the
-    /// client may have this connection; rejects the connection if not.
+    /// As a server: records the client's address, and asks the server's admission whether the client may have this
+    /// connection.
+    ///
+    /// If not, this method rejects the connection.
     ///
     /// - Returns: Whether the connection is admitted.
     @discardableResult func admitClient(_ address: IPAddress, _ server: WebSocketServer) -> Bool {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import EventLoop
 
-/// Receives the events of connections, always on their loop's thread.
+/// Receives the events of WebSocket connections, always on the thread of their event loop.
 ///
-/// A delegate may serve one connection or many. A delegate of many can store the data of each connection in the
+/// A delegate may serve one connection or many. If it serves many, it can store the data of each connection in the
 /// connection's `context`.
 package protocol WebSocketDelegate: AnyObject {
     /// The WebSocket is open. `request` is nil on the client's side. The delegate of a server may set another delegate

@@ -2,7 +2,7 @@
 internal import ClientAddress
 package import EventLoop
 
-/// Accepts WebSockets at one address, on one loop.
+/// A WebSocket server: accepts connections at one address, on one event loop.
 ///
 /// Its listener retains the server until `stopListening()` or the end of the loop.
 package final class WebSocketServer {

@@ -4,8 +4,8 @@ internal import MachineKit
 
 /// libcurl's "multi" handle, which performs many transfers on one thread.
 ///
-/// `@unchecked Sendable`: only the thread in `HTTPClient.run` calls the methods, except `wakeUp`, which libcurl allows
-/// on any thread.
+/// It is `@unchecked Sendable` because only the thread in `HTTPClient.run` calls its methods. The only exception is
+/// `wakeUp`, which libcurl allows on any thread.
 @safe final class MultiHandle: @unchecked Sendable {
     /// Initializes libcurl once for the process, before the first handle is created.
     private static let isInitialized: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK

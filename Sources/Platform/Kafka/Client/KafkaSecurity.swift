@@ -26,7 +26,7 @@ package struct KafkaSecurity: Sendable, Equatable {
     package enum Mechanism: String, Sendable, CaseIterable {
         /// The client sends the password itself.
         case plain = "PLAIN"
-        /// The client sends only a proof that it knows the password (RFC 5802), as with `scramSHA512`.
+        /// The client sends only a proof that it knows the password (RFC 5802). The same holds for `scramSHA512`.
         case scramSHA256 = "SCRAM-SHA-256"
         case scramSHA512 = "SCRAM-SHA-512"
     }

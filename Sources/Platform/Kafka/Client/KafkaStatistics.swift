@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FoundationEssentials
 
-/// A client's statistics, for metrics.
+/// The statistics of a Kafka client, for metrics.
 package struct KafkaStatistics: Sendable, Equatable {
     /// One broker as this client sees it.
     package struct Broker: Sendable, Equatable {
@@ -48,8 +48,8 @@ package struct KafkaStatistics: Sendable, Equatable {
     /// The number of offsets between what the application has read and the end of each assigned partition; partitions
     /// whose end is not known are left out.
     ///
-    /// librdkafka's own `consumer_lag` counts from the committed offset that this consumer knows: readers without a
-    /// group have none, and offsets that a transaction commits do not change it.
+    /// librdkafka's own `consumer_lag` is not used, because it counts from the committed offset that this consumer
+    /// knows. Readers without a group have no such offset, and offsets that a transaction commits do not change it.
     package var lag: [TopicPartition: Int64]
     /// The number of rebalances since the start.
     package var rebalances: Int

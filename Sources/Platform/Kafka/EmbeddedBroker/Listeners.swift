@@ -17,7 +17,8 @@ enum Listeners {
         }
     }
 
-    /// How many descriptors are looked at; the system may allow a process a thousand million.
+    /// How many descriptors are looked at; without this limit it could be as many as the system allows, a thousand
+    /// million.
     private static let maxDescriptors: Int32 = 65_536
 
     /// Whether `descriptor` is an IPv4 socket that listens on one of `ports`.
