@@ -3,8 +3,8 @@ internal import CZlib
 
 /// A raw deflate stream that is written and read in pieces.
 ///
-/// As soon as a piece is written, it can be inflated together with the pieces before it. Text that also occurs in the
-/// last 8 KB before it, in the same or an earlier piece, takes almost no space.
+/// As soon as a piece is written, it can be inflated (decompressed) together with the pieces before it. A text takes
+/// almost no space if it also occurs in the last 8 KB before, in the same or an earlier piece.
 ///
 /// A stream is not thread-safe and takes about 50 KB of memory.
 @safe package final class DeflateStream {

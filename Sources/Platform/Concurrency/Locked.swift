@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A value behind a lock that Thread Sanitizer understands.
 ///
-/// On Linux a thread waits for a `Mutex` inside the Swift runtime, where the sanitizer sees nothing. Therefore this type
-/// itself tells the sanitizer that each access happens after the previous one.
+/// On Linux a thread waits for a `Mutex` inside the Swift runtime, where the sanitizer sees nothing. Therefore this
+/// type itself tells the sanitizer that each access happens after the previous one.
 package final class Locked<Value: ~Copyable>: Sendable {
     private let mutex: Mutex<Value>
 

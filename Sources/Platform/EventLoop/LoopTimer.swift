@@ -2,7 +2,7 @@
 internal import CUV
 internal import MachineKit
 
-/// A timer on a loop, one-shot or repeating.
+/// A timer on an event loop, one-shot or repeating.
 ///
 /// The timer lives until `close()` or the end of its loop.
 package final class LoopTimer: LoopHandle {

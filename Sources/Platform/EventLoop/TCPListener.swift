@@ -2,7 +2,7 @@
 internal import CUV
 internal import Glibc
 
-/// Accepts TCP connections at one address.
+/// Accepts TCP connections at one address, on an event loop.
 ///
 /// The listener lives until `close()` or the end of its loop.
 package final class TCPListener: LoopHandle {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An action that runs once after all events of a loop's poll, or after all due timers, however often these have
-/// scheduled it.
+/// An action that an event loop runs once after the events or timers that have scheduled it, however often they did.
 ///
-/// A connection merges its writes this way: each message schedules the connection's hook, and a single run of the hook
-/// writes all messages.
+/// It runs after all events of a poll, or after all due timers. A connection merges its writes by such a hook: each
+/// message schedules the hook, and a single run of the hook writes all messages.
 package final class TurnEndHook {
     private let loop: EventLoop
     private let action: () -> Void

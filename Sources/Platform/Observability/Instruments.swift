@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// A number that only grows.
+/// A metric whose number only grows.
 ///
 /// Any thread may add to the number, by one atomic operation.
 package final class Counter: Sendable {
@@ -19,7 +19,7 @@ package final class Counter: Sendable {
     package var value: Int { self.storage.load(ordering: .relaxed) }
 }
 
-/// A number that goes up and down.
+/// A metric whose number goes up and down.
 ///
 /// Any thread may set the number, by one atomic operation.
 package final class Gauge: Sendable {
@@ -38,7 +38,7 @@ package final class Gauge: Sendable {
     package var value: Int { self.storage.load(ordering: .relaxed) }
 }
 
-/// A distribution of times, exported in seconds.
+/// A metric for a distribution of times, which are recorded in microseconds and exported in seconds.
 ///
 /// Any thread may record a time, by two atomic additions without a lock.
 package final class Timing: Sendable {

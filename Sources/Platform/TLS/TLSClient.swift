@@ -4,7 +4,7 @@ package import EventLoop
 
 /// Makes a client's TLS sessions, which all trust the same authorities.
 ///
-/// `@unchecked Sendable`: OpenSSL's context may be used by several threads; it is not changed after `init`.
+/// It is `@unchecked Sendable` because several threads may use OpenSSL's context, which is not changed after `init`.
 @safe package final class TLSClient: @unchecked Sendable {
     private let context: OpaquePointer
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CJose
 
-/// A key as an object of the C library cjose.
+/// An app's key, with which tokens are signed and verified, as an object of the C library cjose.
 ///
-/// `@unchecked Sendable`: signing and verifying only read the key, and the last reference releases it.
+/// It is `@unchecked Sendable` because signing and verifying only read the key, and the last reference releases it.
 @safe final class KeyHandle: @unchecked Sendable {
     private let key: OpaquePointer
 

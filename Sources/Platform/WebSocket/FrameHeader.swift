@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header of a frame (RFC 6455, section 5.2); `init` checks all rules that do not depend on earlier frames.
+/// The header of a WebSocket frame (RFC 6455, section 5.2); `init` checks the rules that hold for each frame alone.
 ///
 /// The first byte holds the final bit (0x80), the three reserved bits (0x70) and the opcode. The second byte holds the
 /// mask bit (0x80) and the length field: the length itself up to 125, 126 if the length is in the next two bytes, 127

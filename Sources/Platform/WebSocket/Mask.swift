@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The mask of one frame: four bytes that are XORed with the payload repeatedly (RFC 6455, section 5.3).
+/// The mask of one WebSocket frame: four bytes that are XORed with the payload repeatedly (RFC 6455, section 5.3).
 package struct Mask: Equatable, Sendable {
     /// The four bytes; the lowest byte of the word is the next byte of the mask.
     private var word: UInt32

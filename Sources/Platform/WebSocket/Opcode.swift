@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kind of a frame (RFC 6455, section 5.2).
+/// The kind of a WebSocket frame (RFC 6455, section 5.2).
 package enum Opcode: UInt8, Sendable {
     /// A further fragment of a message.
     case continuation = 0
@@ -19,7 +19,7 @@ package enum Opcode: UInt8, Sendable {
     var isControl: Bool { self.rawValue >= 8 }
 }
 
-/// One of the two sides of a connection.
+/// One of the two sides of a WebSocket connection.
 ///
 /// Clients mask what they send, servers do not (RFC 6455, section 5.1).
 package enum Role: Sendable {

@@ -5,7 +5,7 @@ import Repository
 import TestSupport
 import Testing
 
-/// Checks the alert rules of `deploy/observe` with Prometheus's own tool.
+/// Tests of the alert rules in `deploy/observe`, with Prometheus's own tool, promtool.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: MetricsRegistryTests.promtool != nil, "install Debian's prometheus"))
 struct AlertRuleFileTests {
     /// Runs promtool in `deploy/observe`.

@@ -18,7 +18,7 @@ enum DecodedEvent: Equatable {
     case failure(ProtocolViolation)
 }
 
-/// Passes bytes, in the chunks in which they arrive, to a decoder, and returns all its events.
+/// Passes chunks of bytes to a decoder, one after the other, and returns all its events.
 func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [DecodedEvent] {
     var events: [DecodedEvent] = []
     for chunk in chunks {

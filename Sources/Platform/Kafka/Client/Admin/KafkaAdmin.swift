@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 
-/// Creates, describes and deletes topics.
+/// An admin client of Kafka: creates and describes topics, and queries the cluster.
 ///
 /// Each call blocks the calling thread. The timeout of `createTopics` and `describeTopics` holds for each of the
 /// requests that the call makes one after the other.
@@ -66,8 +66,8 @@ package struct KafkaAdmin: Sendable {
         let info = try self.clusterInfo(timeout: timeout)
         let missing = topics.filter { info.topics[$0.name] == nil }
         guard !missing.isEmpty else { return }
-        // The embedded broker creates no topics for clients. It can be recognised: the controller that it reports is
-        // none of its brokers.
+        // The embedded broker creates no topics for clients. The controller that it reports is none of its brokers, so
+        // the broker can be recognised by this.
         if info.controllerID >= 0, !info.brokers.contains(where: { $0.id == info.controllerID }) {
             throw KafkaError(
                 .unsupported, "The broker does not create topics for clients. Missing topics: \(missing.map(\.name)).")

@@ -2,8 +2,9 @@
 internal import CRdkafka
 
 extension ClientHandle {
-    /// Removes the error events of an admin client, and returns the last error that only an operator can fix, such as a
-    /// rejected password; nil if there is none.
+    /// Removes the error events of an admin client, and returns the last error that only an operator can fix.
+    ///
+    /// Such an error is, for example, a rejected password. The result is nil if there is no such error.
     ///
     /// After such an error librdkafka keeps trying to connect, and a call that waits for a broker only times out.
     /// Therefore the cause is taken from the client's error events.

@@ -2,7 +2,7 @@
 internal import CRdkafka
 internal import FoundationEssentials
 
-/// An event of a client, copied from librdkafka's event.
+/// An event of a Kafka client, copied from an event of librdkafka, the Kafka library.
 enum ClientEvent {
     /// A record was received and appended to the caller's array.
     case record
@@ -21,9 +21,9 @@ enum ClientEvent {
     case other
 }
 
-/// Owns a reference to one of the queues of a client, and retains the client.
+/// Owns a reference to one of librdkafka's queues of a client's events, and retains the client.
 ///
-/// `@unchecked Sendable`: the queue is locked inside librdkafka; `wakeUp` is called from any thread.
+/// It is `@unchecked Sendable` because librdkafka locks the queue itself; `wakeUp` is called from any thread.
 @safe final class EventQueue: @unchecked Sendable {
     let client: ClientHandle
     let pointer: OpaquePointer

@@ -3,11 +3,11 @@ internal import CRdkafka
 
 /// A consumer's group membership at one moment: group, generation and member id.
 ///
-/// A former owner of a partition could still commit if it refreshed its metadata, because the broker rejects only a
-/// transaction with the metadata of a past generation. Therefore take the metadata before the transaction's first input
-/// and do not refresh them.
+/// The broker rejects a transaction with the metadata of a past generation. If a former owner of a partition refreshed
+/// its metadata, it could still commit. Therefore take the metadata before the transaction's first input, and do not
+/// refresh them.
 ///
-/// `@unchecked Sendable`: the object never changes after its creation.
+/// It is `@unchecked Sendable` because the object never changes after its creation.
 @safe package final class GroupMetadata: @unchecked Sendable {
     let pointer: OpaquePointer
 

@@ -13,8 +13,8 @@ final class LogSink: Sendable {
 ///
 /// It runs on any of librdkafka's threads, even while the client is being created or destroyed.
 ///
-/// The client's opaque pointer is its `LogSink`, unretained. The `ClientHandle` owns the `LogSink` and destroys the
-/// client first.
+/// The client's opaque pointer is its `LogSink`, without a reference count. This is safe because the `ClientHandle`
+/// owns the `LogSink` and destroys the client first.
 func clientLogged(
     _ client: OpaquePointer?, _ level: Int32, _ facility: UnsafePointer<CChar>?, _ text: UnsafePointer<CChar>?
 ) {

@@ -44,7 +44,7 @@ internal import Glibc
     /// Copies of the list's entries.
     var entries: [Entry] { unsafe Self.entries(of: self.pointer) }
 
-    /// Copies the entries of any list, also of one that librdkafka owns, such as that of a rebalance.
+    /// Copies the entries of any list, even of a list that librdkafka owns, such as the list of a rebalance.
     static func entries(of list: UnsafePointer<rd_kafka_topic_partition_list_t>) -> [Entry] {
         (0..<Int(unsafe list.pointee.cnt)).map { index in
             let entry = unsafe list.pointee.elems[index]
