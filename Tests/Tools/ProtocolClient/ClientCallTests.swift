@@ -47,7 +47,7 @@ import Testing
         #expect(resent.map(\.age) == [age, age, age, age, nil])
         #expect(resent.map(\.id) == [ids[0], ids[2], ids[3], ids[4], callWhileDisconnected])
         #expect(resent.allSatisfy { $0.method == "barrage.sendText" })
-        // Each call is sent once on each connection, however much time passes.
+        // However much time passes, the client does not send a call twice on one connection.
         harness.tick(after: .seconds(5))
         #expect(harness.takeSentCalls().isEmpty)
     }
@@ -110,7 +110,8 @@ import Testing
         let second = harness.call()
         harness.loseConnection()
         _ = harness.takeActions()
-        // A call may take 15 s. The first call was made at 1 s and ends at 16 s, the second one 5 s later.
+        // A call may take 15 s. The first call was made at 1 s, so it times out at 16 s. The second call was made at 6
+        // s, so it times out at 21 s.
         harness.tick(at: MonotonicTime(milliseconds: 15_999))
         #expect(harness.takeActions().isEmpty)
         let error = Outcome.failure(error: ReplyError(.timedOut, "no answer in time", retryAfter: 1000))
@@ -127,7 +128,8 @@ import Testing
         harness.now = harness.now + Milliseconds(1)
         #expect(harness.takeSentCalls().count == 16)
         let queuedCall = harness.call()
-        // A call may take 15 s. The 17 calls were made at 1 s and time out now; `queuedCall` was made 1 ms later.
+        // A call may take 15 s. The 17 calls were made at 1 s, so they time out at 16 s. `queuedCall` was made 1 ms
+        // later and stays queued until the next call is made, which sends both.
         harness.tick(at: .seconds(16))
         let nextCall = harness.call()
         #expect(harness.takeSentCalls().map(\.id).suffix(2) == [queuedCall, nextCall])

@@ -71,7 +71,7 @@ struct ClientHarness {
         }
     }
 
-    /// Connects, and returns the login call that the client sends.
+    /// Tells the client that its WebSocket is open, and returns the login call that the client sends.
     mutating func connect() throws -> (call: Call, params: LoginParams) {
         _ = self.takeActions()
         self.core.connected(at: self.now, into: &self.actions)
@@ -82,7 +82,9 @@ struct ClientHarness {
         return (call, login.params)
     }
 
-    /// Connects and logs in; `notices` is the id of the server's last notice: its partition and offset.
+    /// Connects the client, and answers its login.
+    ///
+    /// `notices`: the id of the user's last notice, written "partition-offset".
     mutating func logIn(notices: String = "0-0") {
         guard let login = try? self.connect() else {
             Issue.record("no login was sent")
@@ -109,33 +111,35 @@ struct ClientHarness {
         self.tick(at: self.now)
     }
 
-    /// Ends the connection with this close code.
+    /// Tells the client that its connection has ended with this close code.
     mutating func disconnect(code: UInt16 = ClientHarness.lostCode) {
         self.core.disconnected(code: code, at: self.now, into: &self.actions)
     }
 
-    /// Receives a frame of the server.
+    /// Gives the client a frame of the server.
     mutating func receive(_ frame: ServerFrame) { self.receive(Wire.encode(frame)) }
 
-    /// Receives a text of the server.
+    /// Gives the client a text that the server has sent.
     mutating func receive(_ text: [UInt8]) { self.core.received(text, at: self.now, into: &self.actions) }
 
-    /// Receives the reply to the call with this id.
+    /// Gives the client the server's reply to the call with this id.
     mutating func reply(_ id: Int64, _ outcome: Outcome) { self.receive(.reply(id: id, outcome)) }
 
-    /// Makes a call, and returns its id.
+    /// Lets the client make a call, and returns the id of the call.
     mutating func call(_ method: String = "ping", _ params: String = "{}", live: LiveID? = nil) -> Int64 {
         self.core.call(method, params: Array(params.utf8), live: live, at: self.now, into: &self.actions)
     }
 
-    /// Joins `live`; the server answers with this ticket and this epoch of the feed.
+    /// Lets the client join `live`; the server answers with this ticket and this epoch of the feed.
+    ///
+    /// A ticket is the number of a join: a user's later join has a higher ticket.
     mutating func join(_ live: LiveID = "concert", ticket: Int64 = 5, epoch: Int64 = 77) {
         let id = self.call("live.join", #"{"live":"\#(live.text)"}"#, live: live)
         self.reply(id, .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true)))
         _ = self.takeActions()
     }
 
-    /// Receives a feed frame whose items have these numbers.
+    /// Gives the client a feed frame whose items have these numbers.
     ///
     /// - Returns: whether the items are new to the client or known; nil if the frame cannot be scanned.
     mutating func receiveFeed(

@@ -19,6 +19,7 @@ import Testing
         #expect(login.params == LoginParams(token: "t", session: "phone", name: "Alice", avatarURL: "a"))
         #expect(harness.core.state == .loggingIn)
         let user = UserInfo(userID: "alice")
+        // "3-17" is the id of the user's last notice: partition 3 of the topic of notices, offset 17.
         harness.reply(
             login.call.id,
             .success(result: .loggedIn(session: "phone", user: user, gateway: "g", notices: "3-17")))
@@ -61,7 +62,9 @@ import Testing
             harness.takeActions() == [
                 .disconnect, .event(.ended(code: disconnectCode.code)), .callEnded(call, .failure(error: error)),
             ])
-        // Later events of the socket change nothing.
+        // The action `.disconnect` has told the network to close the connection. `harness.disconnect` is the network's
+        // report that the connection is closed, here with code 1000 (normal). The ended client ignores this report, and
+        // it does not reconnect later.
         harness.disconnect(code: 1000)
         harness.tick(after: .seconds(60))
         #expect(harness.takeActions().isEmpty)
@@ -96,7 +99,8 @@ import Testing
             Issue.record("the client does not wait")
             return
         }
-        // Nothing happens before the pause is over, unless the pause is 0.
+        // The client does nothing until 1 ms before the end of its random pause. A pause of 0 is not checked, because
+        // it ends now.
         harness.tick(at: until - Milliseconds(1))
         #expect(until == harness.now || harness.takeActions().isEmpty)
         harness.tick(at: until)
@@ -142,7 +146,8 @@ import Testing
         for seed in 0..<200 as Range<UInt64> {
             var harness = ClientHarness(seed: seed)
             harness.core.start(into: &harness.actions)
-            // After six failures the limit of the pause is 5 s, because 100 ms << 6 = 6.4 s is above this maximum.
+            // Six failures double the limit of the pause from 100 ms to 6.4 s, which is above the maximum of 5 s. So
+            // the pause after the seventh failure is at most 5 s.
             for _ in 0..<6 {
                 harness.disconnect()
                 harness.tick(after: .seconds(5))
@@ -162,7 +167,7 @@ import Testing
             var harness = ClientHarness.loggedIn(seed: seed)
             harness.receive(.drain(reconnectWithin: 700))
             #expect(harness.takeActions() == [.event(.draining)])
-            // Ticks every 10 ms, until the client disconnects.
+            // The client gets a tick every 10 ms until it disconnects, or for 1 s.
             let drainedAt = harness.now
             harness.tick()
             while harness.actions.isEmpty, harness.now - drainedAt <= .seconds(1) {
@@ -171,18 +176,19 @@ import Testing
             #expect(harness.takeActions() == [.disconnect])
             let waited = harness.now - drainedAt
             moments.insert(waited)
-            // The time that the gateway gave, and one tick.
+            // The gateway gave 700 ms, and the next tick comes at most 10 ms later.
             #expect(waited <= Milliseconds(700 + 10))
             harness.loseConnection(code: 1000)
             #expect(harness.core.state == .connecting)
             _ = harness.takeActions()
-            // The stop was announced by the previous gateway, so it does not end the connection to the next one.
+            // The client is now connected to another gateway, which has announced no stop. So the client does not
+            // disconnect again, even 2 s later.
             harness.logIn()
             _ = harness.takeActions()
             harness.tick(after: .seconds(2))
             #expect(!harness.takeActions().contains(.disconnect))
         }
-        // 50 clients choose among 70 possible moments, so many moments must differ.
+        // 50 clients choose among 71 possible moments (0, 10, 20, … 700 ms), so many moments must differ.
         #expect(moments.count > 10)
     }
 
@@ -190,7 +196,7 @@ import Testing
         var harness = ClientHarness.loggedIn()
         let call = harness.call()
         _ = harness.takeActions()
-        // The second stop has no effect.
+        // Only the first of two stops has an effect.
         harness.core.stop(into: &harness.actions)
         harness.core.stop(into: &harness.actions)
         let error = ReplyError(.failed, "the client was stopped")
@@ -202,7 +208,8 @@ import Testing
 
     @Test func `I4 a client that makes no calls pings every 20 s, well within its lease of 90 s`() {
         var harness = ClientHarness.loggedIn()
-        // A ping is due when the client has sent nothing for 20 s. The login was sent now.
+        // A ping is due when the client has sent nothing for 20 s. The login is the first call, and was sent now, at 1
+        // s.
         var lastPingAt = harness.now
         for _ in 0..<1000 {
             harness.tick(after: Milliseconds(50))
@@ -213,10 +220,12 @@ import Testing
             }
             #expect(harness.now - lastPingAt < Milliseconds(20_050))
         }
-        // The clock began at 1 s, and 1000 steps of 50 ms take 50 s. So two pings were sent: at 21 s and at 41 s.
+        // The clock began at 1 s, and 1000 steps of 50 ms take 50 s, so it is 51 s now. Two pings were sent: at 21 s
+        // and at 41 s.
         #expect(lastPingAt > .seconds(40))
-        // Any call replaces a ping. The last ping was sent at 41 s, and now a call is sent at 51 + 15 = 66 s. Therefore
-        // no ping is due at 76 s.
+        // Any call replaces a ping. The next ping is due at 41 + 20 = 61 s, but the clock jumps from 51 to 51 + 15 = 66
+        // s without a tick, so this ping is not sent. The call at 66 s takes its place, and a ping is due again at
+        // 66 + 20 = 86 s. Therefore the tick at 66 + 10 = 76 s sends none.
         harness.now = harness.now + .seconds(15)
         _ = harness.call("live.list")
         _ = harness.takeActions()

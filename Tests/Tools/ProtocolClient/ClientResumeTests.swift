@@ -62,7 +62,8 @@ import Testing
         harness.loseConnection()
         login = try harness.connect()
         #expect(login.params.resume?.token == "77.6.4720")
-        // After a resume without a replay, the client does not know the offset of the record, so the token has none.
+        // A resume without a replay tells the client the position, item 9, but not the offset of the item's record. So
+        // the client's token has no offset.
         harness.reply(login.call.id, self.resumed(at: 9, replayed: false))
         harness.loseConnection()
         #expect(try harness.connect().params.resume?.token == "77.9")
@@ -72,11 +73,12 @@ import Testing
     @Test func `history sets the position of the feed and is not counted as new items`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
-        // The feed is at item 11. History has only the items that are messages, so its numbers have gaps.
+        // History is messages from before the join. The feed is at item 11. Not every item of the feed is a message, so
+        // the numbers in history have gaps.
         let scan = try #require(FeedSamples.scan(FeedSamples.history([2, 5, 9], at: "77.11.800")))
         #expect(harness.core.feedReceived(scan) == .history)
-        let secondFrame = try #require(FeedSamples.scan(FeedSamples.history([10], at: "77.11.800")))
         // A long history comes in several frames.
+        let secondFrame = try #require(FeedSamples.scan(FeedSamples.history([10], at: "77.11.800")))
         #expect(harness.core.feedReceived(secondFrame) == .history)
         #expect(harness.core.tracker.received == 0 && harness.core.tracker.missing == 0)
         #expect(harness.receiveFeed(12...13) == .fresh)
@@ -151,7 +153,8 @@ import Testing
     @Test func `I6 a client that was kicked out of its live does not resume this live`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
-        // A frame to a client does not name the app, so the app of the user key is empty.
+        // A frame to a client does not name the app, so the app of the user key is empty. The floor is the lowest
+        // ticket that is still valid: the notice makes the client's ticket 5 invalid, but only in its own live.
         let noticeOfOtherLive = Notice(
             to: UserKey("", "alice"), live: "other", at: .init(milliseconds: 1), floor: Ticket(6),
             content: .kickedOut(reason: .byAdmin, by: "bob"))
@@ -182,6 +185,7 @@ import Testing
     @Test func `a client sends the id of its last notice when it resumes`() throws {
         var harness = ClientHarness()
         harness.core.start(into: &harness.actions)
+        // The id of a notice is its partition and offset in the topic of notices.
         harness.logIn(notices: "3-17")
         harness.loseConnection()
         var login = try harness.connect()
@@ -190,8 +194,8 @@ import Testing
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 1),
             content: .battleNotStarted(battle: "b"))
         harness.receive(.notice(id: "3-40", notice))
-        // The reply to a login has the id of the server's last notice. The client keeps the id of the last notice that
-        // it has received itself.
+        // The reply to a login names the user's last notice, "3-41". The client has received "3-40" last and keeps this
+        // id, because it would otherwise never get the notice "3-41".
         harness.reply(
             login.call.id,
             .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "3-41")))
