@@ -199,7 +199,7 @@ private struct FeedProbe {
                 guard elapsed < limit else {
                     throw ScenarioFailure("after \(event), no message was accepted: \(rejections.suffix(20))")
                 }
-                // A client that sends too many frames is disconnected.
+                // The client waits between its attempts, because a client that sends too many frames is disconnected.
                 try await Task.sleep(for: .milliseconds(200))
             }
         }

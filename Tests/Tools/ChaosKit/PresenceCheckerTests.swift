@@ -5,18 +5,21 @@ import Testing
 
 @testable import ChaosKit
 
-/// Tests of the check of joins, leaves and silent viewers (I4); each test plants a broken promise, or an excuse for it.
+/// Tests of `PresenceChecker`, which checks that joins and leaves show in time (I4, docs/RULES.md).
 ///
-/// A tip is a feed item that says that a user joined or left, as the watcher, who stays in the live, received it.
+/// Each test puts a broken promise into a history, or a fault that excuses it. A tip is a feed item that says that a
+/// user joined or left. The watcher, a client that stays in the live, receives the tips. A viewer has a presence lease,
+/// which ends 90 s after its last sign of life; a silent viewer must be shown as having left at most 2 s later.
 struct PresenceCheckerTests {
     private typealias History = PresenceHistory
 
-    /// A time in seconds since the beginning of the run.
+    /// A time in seconds since the beginning of the run, which is at 01:00:00 (3,600,000 ms).
     private static func at(_ seconds: Double) -> Timestamp {
         Timestamp(milliseconds: 3_600_000 + Int64((seconds * 1000).rounded()))
     }
 
-    /// The tip of a join that the machine decided at `seconds`; the watcher received it at `seen`, or 10 ms later.
+    /// The tip of a join that presence decided at `seconds`; the watcher received it at `seen`, or 10 ms after it was
+    /// decided if `seen` is nil.
     private static func joinTip(_ user: UserID, _ seconds: Double, seen: Double? = nil) -> History.Tip {
         History.Tip(user: user, isJoin: true, at: Self.at(seconds), seen: Self.at(seen ?? seconds + 0.01))
     }
@@ -30,7 +33,9 @@ struct PresenceCheckerTests {
     private static let leaver: UserID = "leaver"
     private static let watcher: UserID = "watcher"
 
-    /// Two viewers who joined at 10 s: one falls silent at once, and is shown as gone after 90.5 s; one leaves at 12 s.
+    /// A history without broken promises, of two viewers who join at 10 s.
+    ///
+    /// One viewer falls silent at 10.06 s and is shown as gone at 100.5 s; the other leaves at 12 s.
     ///
     /// Tips 0 and 1 are the joins, tip 2 is the leaver's leave, and tip 3 (the last one) that of the silent viewer.
     /// Page 0 of the list has both viewers, page 1 only the silent one, page 2 none. The run lasts 300 s and has no
@@ -64,6 +69,9 @@ struct PresenceCheckerTests {
     }
 
     /// A fault from `begin` to `end`, after which joins and leaves may show late for 15 s.
+    ///
+    /// `standstill`: by how many seconds the fault may delay the end of a lease. `losesLeases`: whether Redis may have
+    /// lost the leases, so that a viewer who is not connected is gone without a tip.
     private static func fault(
         _ begin: Double, _ end: Double?, standstill: Int64 = 0, losesLeases: Bool = false
     ) -> FaultWindow {
@@ -113,7 +121,7 @@ struct PresenceCheckerTests {
     }
 
     @Test func `I4 the machine's time of a leave counts, also when its delivery was held up`() {
-        // The watcher got the tip 91 s after the join, but the machine had decided the leave after 89 s already.
+        // The watcher got the tip 91 s after the join, but presence had decided the leave after 89 s already.
         let result = Self.result { $0.tips[3] = Self.leaveTip(Self.silent, 99, seen: 101) }
         #expect(result.findings.count == 1 && result.findings[0].contains("89.0 s after its join"))
     }
@@ -181,7 +189,7 @@ struct PresenceCheckerTests {
     }
 
     @Test func `a fault excuses what shows late until all must have recovered from it, and no longer`() {
-        // The fault ends at 100 s, so the leave of the silent viewer may show at 115 s at the latest.
+        // The fault ends at 100 s, so the leave of the silent viewer may show at 100 + 15 = 115 s at the latest.
         for (seconds, isFound) in [(114.9, false), (115.1, true)] {
             let result = Self.result { history in
                 history.tips[3] = Self.leaveTip(Self.silent, 101, seen: seconds)
@@ -190,7 +198,8 @@ struct PresenceCheckerTests {
             }
             #expect(result.findings.isEmpty != isFound, "\(seconds): \(result.findings)")
         }
-        // A fault that was over long before is no excuse, unless it stopped the time of the leases.
+        // The fault ended at 41 s, and its effects end at 41 + 15 = 56 s. The leave shows at 106.01 s, but was due at
+        // 10.06 + 92 = 102.06 s. Only a fault that delayed the end of the lease by 5 s excuses this.
         for (standstill, isFound) in [(Int64(0), true), (5, false)] {
             let result = Self.result { history in
                 history.tips[3] = Self.leaveTip(Self.silent, 106)
@@ -221,7 +230,8 @@ struct PresenceCheckerTests {
     }
 
     @Test func `I4 a viewer who stays in the list is found, also when Redis may have lost the leases`() {
-        // 10.06 + 92 + 20 s: at 122.06 s the lease must have ended, whatever Redis lost.
+        // Whatever Redis lost, the viewer must be gone at 10.06 + 92 + 20 = 122.06 s: 20 s is the standstill of the
+        // leases by the fault.
         let result = Self.result { history in
             history.tips.removeLast()
             history.faults = [Self.fault(45, 45, standstill: 20, losesLeases: true)]
@@ -300,7 +310,7 @@ struct PresenceCheckerTests {
         #expect(!broken.isPassed)
         #expect(broken.table.contains("    I4: the loss of silent"))
         #expect(broken.table.contains("FAILED: joins or leaves did not show as promised (I4)."))
-        // deploy/test.sh runs no suite again that printed such a line: "BROKEN: (.*; )?[IR][0-9.]+: ".
+        // deploy/test.sh does not repeat a failed suite that has printed a line of this form.
         #expect(broken.table.contains(try Regex("BROKEN: (.*; )?[IR][0-9.]+: ")))
         #expect(try ChaosReport(json: broken.json) == broken)
         var combined = held

@@ -8,7 +8,9 @@ import Testing
     /// The counter of admitted barrages, with its label.
     private static let admitted = #"barrage_admitted_total{class="barrage"}"#
 
-    /// The metrics page of a fan-out that has admitted `count` barrages; `start` is the start time of the process.
+    /// The metrics page of a process of barrage-fanout that has admitted `count` barrages.
+    ///
+    /// `start`: the start time of the process; a page with another start time comes from a restarted process.
     private static func fanout(_ count: Int, start: Int = 100) -> String {
         """
         # TYPE barrage_admitted_total counter
@@ -19,7 +21,7 @@ import Testing
         """
     }
 
-    /// The ledger's totals after readings of one fan-out; a nil page is a reading that the process did not answer.
+    /// The ledger's totals after readings of one process; a nil page is a reading that the process did not answer.
     private static func totals(_ pages: [String?]) -> ServerLedger.Totals {
         var ledger = ServerLedger()
         for page in pages { ledger.addRound([("barrage-fanout-1", .fanout, page)]) }

@@ -110,8 +110,8 @@ import Testing
         let second = harness.call()
         harness.loseConnection()
         _ = harness.takeActions()
-        // A call may take 15 s. The first call was made at 1 s, so it times out at 16 s. The second call was made at 6
-        // s, so it times out at 21 s.
+        // A call may take 15 s. The first call was made at 1 s, so it times out at 16 s. The second call was
+        // made at 6 s, so it times out at 21 s.
         harness.tick(at: MonotonicTime(milliseconds: 15_999))
         #expect(harness.takeActions().isEmpty)
         let error = Outcome.failure(error: ReplyError(.timedOut, "no answer in time", retryAfter: 1000))

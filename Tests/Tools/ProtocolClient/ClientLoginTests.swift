@@ -208,8 +208,8 @@ import Testing
 
     @Test func `I4 a client that makes no calls pings every 20 s, well within its lease of 90 s`() {
         var harness = ClientHarness.loggedIn()
-        // A ping is due when the client has sent nothing for 20 s. The login is the first call, and was sent now, at 1
-        // s.
+        // A ping is due when the client has sent nothing for 20 s. The login is the first call, and was sent now,
+        // at 1 s.
         var lastPingAt = harness.now
         for _ in 0..<1000 {
             harness.tick(after: Milliseconds(50))
@@ -223,9 +223,9 @@ import Testing
         // The clock began at 1 s, and 1000 steps of 50 ms take 50 s, so it is 51 s now. Two pings were sent: at 21 s
         // and at 41 s.
         #expect(lastPingAt > .seconds(40))
-        // Any call replaces a ping. The next ping is due at 41 + 20 = 61 s, but the clock jumps from 51 to 51 + 15 = 66
-        // s without a tick, so this ping is not sent. The call at 66 s takes its place, and a ping is due again at
-        // 66 + 20 = 86 s. Therefore the tick at 66 + 10 = 76 s sends none.
+        // Any call replaces a ping. The next ping is due at 41 + 20 = 61 s, but the clock jumps from 51 s to
+        // 51 + 15 = 66 s without a tick, so this ping is not sent. The call at 66 s takes its place, and a ping is due
+        // again at 66 + 20 = 86 s. Therefore the tick at 66 + 10 = 76 s sends none.
         harness.now = harness.now + .seconds(15)
         _ = harness.call("live.list")
         _ = harness.takeActions()

@@ -102,9 +102,9 @@ package struct FaultSchedule: Sendable {
 
     /// Replaces each instance 1 of a fault, such as `gateway-1`, by an instance that changes from cycle to cycle.
     ///
-    /// It is not known in advance which instance of a service the clients use. All battles of one app, for example, are
-    /// in one partition, and only the owner of this partition decides them. So each instance must get each fault in the
-    /// course of the cycles.
+    /// A cycle is as many rounds as there are faults. It is not known in advance which instance of a service the
+    /// clients use: all battles of one app, for example, are in one partition, and only the instance that owns this
+    /// partition decides them. So over several cycles each instance must get each fault.
     private func chooseInstances(for faultIndex: Int, in cycle: Int) -> Fault {
         let fault = self.faults[faultIndex]
         switch fault {
@@ -124,7 +124,9 @@ package struct FaultSchedule: Sendable {
         return fault.replacingInstances { chosen[$0, default: $0] }
     }
 
-    /// All faults that are possible in a cluster, most of them for instance 1 only; `chooseInstances` replaces it.
+    /// All faults that are possible in a cluster.
+    ///
+    /// Most faults are listed for instance 1 only; `chooseInstances` replaces this instance.
     private static func faults(of shape: ClusterShape) -> [Fault] {
         let services = ServiceKind.allCases.filter { shape.instances[$0, default: 0] > 0 }
         let firstInstances = services.map { $0.instanceName(1) }
@@ -138,7 +140,7 @@ package struct FaultSchedule: Sendable {
         for seconds in [5, 12, 20] { faults += firstInstances.map { .freeze([$0], seconds: seconds) } }
         faults += pairs.map { .freeze($0, seconds: 8) }
         faults += firstInstances.map { .freezeAtBattleEnd([$0], seconds: 5) }
-        // All instances of the service are stopped, so the battle's owner is among them when the end is due.
+        // All instances of the service are stopped, so the instance that must end the battle is stopped too.
         let battleInstances = (0..<shape.instances[.cohostBattle, default: 0]).map {
             ServiceKind.cohostBattle.instanceName($0 + 1)
         }

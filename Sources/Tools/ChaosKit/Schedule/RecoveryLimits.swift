@@ -11,8 +11,10 @@ struct RecoveryLimits: Hashable, Sendable {
     let answer: Duration
     /// How long after the fault joins and leaves may show late.
     let recovery: Duration
-    /// How much later the presence leases may end because of the fault: their partition has no owner, Redis is away, or
-    /// heartbeats wait at a gateway (I4).
+    /// How much later the presence leases may end because of the fault (I4, docs/RULES.md).
+    ///
+    /// A lease keeps a silent viewer in the live for 90 s. No lease ends while no instance owns its partition, or while
+    /// Redis is away, and a lease ends later if heartbeats wait at a gateway.
     let leaseStandstill: Duration
     /// Whether the presence leases may be lost, so that a client that is not connected is gone without a tip
     /// (OPERATING.md, section 6).
@@ -22,15 +24,18 @@ struct RecoveryLimits: Hashable, Sendable {
     ///
     /// The documented 3 s, and 2 s more, because one machine runs all services, Kafka and the clients.
     private static let takeover = Duration.seconds(5)
-    /// How long a broker of several may interrupt feeds: the documented 5 s, and 3 s more for the same reason.
+    /// How long the kill of one of several brokers may interrupt feeds.
+    ///
+    /// The documented 5 s, and 3 s more, because one machine runs all services, Kafka and the clients.
     private static let brokerChange = Duration.seconds(8)
     /// How long a service without a second instance takes at most to continue: its process must start again.
     private static let restart = Duration.seconds(15)
     /// How long the only broker takes at most to start again.
     private static let brokerRestart = Duration.seconds(20)
 
-    /// How long after a fault of Redis audiences may be wrong: Redis returns within the time of a takeover, and the
-    /// documented 15 s begin then.
+    /// How long after a fault of Redis the lists of viewers may be wrong.
+    ///
+    /// Redis returns within the time of a takeover, 5 s, and the documented 15 s begin when it has returned.
     private static let redisReturn = Self.takeover + .seconds(15)
 
     /// How long a client takes at most to find that its gateway is gone, to connect to another one, and to resume.
@@ -58,7 +63,8 @@ struct RecoveryLimits: Hashable, Sendable {
 
     private static func pause(_ fault: Fault, _ shape: ClusterShape) -> Duration {
         if fault.isOfBroker {
-            // Clients wait for a broker that hangs with its connections open; one that is gone is replaced at once.
+            // Another broker replaces a killed broker at once. But Kafka's clients wait for a broker that hangs with
+            // its connections open.
             let isKill = if case .kill = fault { true } else { false }
             return isKill && shape.brokers > 1 ? Self.brokerChange : fault.outage + Self.brokerRestart
         }
@@ -68,7 +74,8 @@ struct RecoveryLimits: Hashable, Sendable {
         }
         guard hasSecondInstances else { return fault.outage + Self.restart }
         switch fault {
-        // A delayed process keeps its partitions, so nobody takes over, and each append takes longer.
+        // A process whose bytes are delayed keeps its partitions, so no other instance takes over, and each append
+        // takes longer.
         case .interrupt(_, .delay, let seconds): return .seconds(seconds) + Self.takeover
         // Each kill may interrupt the takeover after the kill before it.
         case .killRepeatedly: return fault.outage + Self.takeover
