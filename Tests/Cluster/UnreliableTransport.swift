@@ -23,7 +23,8 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
             return self.isDown
         }
         if isDown || !self.countFrame() {
-            // Later, because a transport reports no event before it has returned the connection.
+            // The connection is cut asynchronously, because a transport reports no event before `connect` has returned
+            // the connection.
             DispatchQueue.global().async { connection.cut() }
         } else {
             connection.use(try self.transport.connect(to: address) { connection.received($0) })
@@ -48,8 +49,8 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
 
     /// Cuts the connection after a number of further frames; replaces a cut that was planned before.
     ///
-    /// The frames of both directions are counted together, as `SimulatedCluster` counts them. The request to open a
-    /// connection and its answer are one frame each.
+    /// The frames of both directions are counted together, as `SimulatedCluster` of LivePlazaTesting counts them. The
+    /// request to open a connection and its answer are one frame each.
     ///
     /// - Parameter count: how many frames are still delivered. The connection is cut at the frame after them, which is
     ///   lost.
@@ -101,7 +102,7 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
 
     var isOpen: Bool { self.lock.withLock { self.wasOpened && !self.isCut } }
 
-    /// Sets the real connection, which is closed at once if this one was cut before.
+    /// Sets the real connection, and closes it at once if `cut` was called before.
     func use(_ connection: any TransportConnection) {
         let isCut = self.lock.withLock {
             self.connection = connection
@@ -112,7 +113,7 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
 
     func received(_ event: TransportEvent) {
         let isEnd = if case .closed = event { true } else { false }
-        // The end of the connection is no frame.
+        // The end of the connection is not counted as a frame.
         guard isEnd || self.countUnlessCut() else { return self.cut() }
         self.lock.withLock {
             guard !self.isCut, !self.losesReceived else { return }
@@ -129,7 +130,7 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
     func loseReceivedFrames() { self.lock.withLock { self.losesReceived = true } }
     func loseSentFrames() { self.lock.withLock { self.losesSent = true } }
 
-    /// Ends the connection for both sides; the client learns of it as of a lost network.
+    /// Ends the connection for both sides; the client gets the close code 1006, as when the network is lost.
     func cut() {
         let connection = self.lock.withLock {
             if !self.isCut { self.onEvent(.closed(code: 1006)) }

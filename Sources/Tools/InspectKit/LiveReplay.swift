@@ -55,7 +55,8 @@ package struct LiveReplay {
         let calls = sorted.compactMap { InboxCall($0) }.filter { $0.app == live.app && $0.live == live.live }
         replay.answers.removeAnsweredItems(of: calls)
         let outcomes = replay.takeOutcomes(of: calls)
-        // A record's location belongs to one call. If two calls name the position of one item, the first call counts.
+        // Each call has a location of its own, because it is one record. But the answers to two calls may name the
+        // position of the same feed item; then the item belongs to the first call.
         let outcomeByLocation = Dictionary(outcomes.map { ($0.call.location, $0) }) { first, _ in first }
         let callByPosition = Dictionary(
             outcomes.compactMap { outcome in outcome.answer.position.map { ($0, outcome.call) } }
@@ -70,14 +71,15 @@ package struct LiveReplay {
     private struct CallOutcome {
         var call: InboxCall
         var answer: CallAnswer
-        /// Whether this is the last record of the request; machines may forward a call, and only its last record has a
-        /// line.
+        /// Whether this is the last record of the call's request.
+        ///
+        /// A service may forward a call to another one by a further record. Only the last record gets a line.
         var isLastStep: Bool
     }
 
     /// Finds the answer to each call, oldest first.
     ///
-    /// Call this method once, because it removes the feed items with which calls are matched.
+    /// Call this method once, because it removes from `answers` each feed item that it finds to be an answer.
     private mutating func takeOutcomes(of calls: [InboxCall]) -> [CallOutcome] {
         var lastStepLocation: [RequestID: String] = [:]
         for call in calls { lastStepLocation[call.request] = call.location }

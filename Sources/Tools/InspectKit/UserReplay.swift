@@ -65,7 +65,9 @@ package struct UserNotice: Equatable, Sendable {
     package var kind: String
     package var details: String
 
-    /// The notice of a record; nil for a notice that gateways send to each other.
+    /// The notice of a record.
+    ///
+    /// Nil if the record has no notice, or the notice `signedInElsewhere`, which gateways send to each other.
     init?(_ entry: TopicEntry) {
         guard let notice = entry.decode(JSONValue.self), let (kind, content) = notice["content"]?.members.first,
             kind != "signedInElsewhere"
@@ -151,9 +153,10 @@ package enum UserReplay {
             guard window.contains(first.time), live == nil || steps.contains(where: { $0.live == live }) else {
                 continue
             }
-            // A record that another machine forwarded has another topic or kind than the gateway's record.
+            // Only records that gateways wrote are counted: a record by which a service forwarded the call has another
+            // topic or kind than the first record.
             let sentCount = steps.filter { $0.topic == first.topic && $0.kind == first.kind }.count
-            // The machine of the last step answers the call.
+            // The service that reads the last record answers the call.
             let answer = answers.takeAnswer(to: last, readAt: window.upperBound, feedStart: window.lowerBound)
             lines.append(.call(UserCall(steps: steps, sentCount: sentCount, answer: answer)))
         }

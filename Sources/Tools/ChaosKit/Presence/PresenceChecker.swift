@@ -24,9 +24,12 @@ package enum PresenceChecker {
     ///
     /// A gateway replays the last minute, so a watcher that was away for less has no gap.
     private static let gapSpan = Milliseconds.seconds(60)
-    /// A run that is longer must have decided about joins and leaves and read the list, whatever its faults were.
+    /// A run that lasts longer than 90 s must have decided about a join and a leave and have read the list of viewers,
+    /// whatever its faults were.
     private static let minVisitSpan = Milliseconds.seconds(90)
-    /// A run that is longer must also have decided about silences, which last 90 s, and longer under faults.
+    /// A run that lasts longer than 300 s must also have decided about a silence of a viewer.
+    ///
+    /// The limit is higher because a silence takes 90 s to show, and longer during faults.
     private static let minSilenceSpan = Milliseconds.seconds(300)
 
     /// Checks the history of a run.
