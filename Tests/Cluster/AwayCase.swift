@@ -4,10 +4,10 @@ import LivePlazaTransport
 import TestSupport
 import Testing
 
-/// Users who were away show and publish the same as users who were not.
+/// Tests that the stores of users who were away show and publish the same as the stores of users who were not.
 ///
-/// They are away for longer than the server keeps their notices (60 s), but not so long that they leave their lives
-/// (90 s).
+/// The users are without a network for 72 s: longer than the server keeps their notices (60 s), but shorter than the
+/// lease after which they would leave their lives (90 s).
 enum AwayCase {
     private static let timeAway = Duration.seconds(72)
     /// How long requests are open, in seconds: until after the return.
@@ -21,7 +21,7 @@ enum AwayCase {
         }
     ]
 
-    /// The users of a live and of another one, which connects with it.
+    /// The users of two lives, which connect while some of the users are away.
     private struct Users {
         let host: LiveMember
         let witness: LiveMember
@@ -117,7 +117,8 @@ enum AwayCase {
         for (member, event) in expected where !event.hasPrefix("onCoHostUserJoined") {
             #expect(member.user.eventCount(event) == 1, "\(member.id) has received \(event) more than once")
         }
-        // No other event about these applications is published, and only the receipt and the end of the invitation.
+        // Each of the two applicants gets one event about the application. The invited user gets two events about the
+        // invitation: its receipt and its withdrawal.
         #expect(users.accepted.user.eventCount("onGuestApplication") == 1)
         #expect(users.rejected.user.eventCount("onGuestApplication") == 1)
         #expect(users.invited.user.eventCount("onHostInvitation") == 2)

@@ -40,8 +40,8 @@ struct KillTests {
         try await TestCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             for kind in ServiceKind.allCases {
-                // All connections of an app are in one partition. That of the test's app is the last one, which Kafka
-                // assigns to the last instance.
+                // All co-host connections of an app are in one partition, and only the owner of this partition has
+                // work. The partition of the test's app is the last one, which Kafka assigns to the last instance, 2.
                 let killed = "\(kind.rawValue)-\(kind == .cohostBattle ? 2 : 1)"
                 try await Self.killUnderLoad(harness, kind, killed, "was killed, and a second instance took over")
                 try await cluster.restart(killed)

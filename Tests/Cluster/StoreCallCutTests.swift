@@ -18,7 +18,7 @@ import Testing
 /// `SimulatedCallCutTests` plays the same sessions on a cluster in memory.
 @Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreCallCutTests {
-    /// How many cases run at a time: as many as two sessions with a cut at each call have, six each.
+    /// How many cases run at a time: all cases of the two sessions that make each call, which have six cases each.
     private static let casesAtATime = 12
 
     @Test(.timeLimit(.minutes(5)))
@@ -99,7 +99,7 @@ private final class ClusterSessionEnvironment: SessionEnvironment {
 
     func planCut() { self.user.network.cut(afterFrames: self.frameCountBeforeCut) }
 
-    /// If too few frames follow within a second, the planned cut comes after this second.
+    /// Cuts the connection after a second if too few frames have followed for the planned cut.
     func waitUntilReconnected() async {
         let network = self.user.network
         await self.wait(atMost: .seconds(1)) { !network.isCutPlanned }

@@ -50,7 +50,8 @@ package struct LoadReport: Encodable, Sendable {
     package var p99BySecond: [Double]
     /// The time from when a message was due until its sender received the reply.
     package var acknowledgement: Latency
-    /// The number of feed items that the viewers should have received, including tips and control messages.
+    /// The number of feed items that the viewers should have received: messages, tips (items that say that a user
+    /// joined or left) and control messages.
     ///
     /// `expected`, `delivered`, `missing`, `repeated` and `reordered` are sums over all viewers.
     package var expected: Int
@@ -90,8 +91,9 @@ package struct LoadReport: Encodable, Sendable {
     package var comparedMessages = 0
     /// The number of gateways whose feeds were compared in each live, the lowest of all lives; not part of the JSON.
     package var comparedGateways = 0
-    /// How much each of the servers' own counters has grown in the run, summed over the processes; without those in
-    /// `ledgerAtLeast`.
+    /// How much each of the servers' own counters has grown in the run, summed over the processes.
+    ///
+    /// Counters in `ledgerAtLeast` are left out.
     package var ledger: [String: Double]?
     /// The sums that are only lower bounds, because some counts may be missing.
     package var ledgerAtLeast: [String: Double]?

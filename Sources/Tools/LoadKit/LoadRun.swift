@@ -37,7 +37,9 @@ final class LoadRun {
     var latencies = LoadLatencies()
     /// The number of feed items received, summed over all viewers.
     var deliveredItems = 0
-    /// The number of feed frames with a leave tip; 0 is expected, because no viewer leaves during a run.
+    /// The number of feed frames with a leave tip (an item that says that a user left).
+    ///
+    /// 0 is expected, because no viewer leaves during a run.
     var unexpectedLeaveTips = 0
     var stage = LoadProgress.Stage.opening
     /// The clock of all times of the run: microseconds since the run was made.
@@ -137,7 +139,8 @@ final class LoadRun {
                 self.abandon("entering")
             }
         case .settling:
-            // The join tips must have left the sliding second of the feed budget before the measurement begins.
+            // The feed budget limits how many items a live's feed gets within any second. The run waits 2 s, so that
+            // the tips of the joins do not use up the budget of the first messages.
             if elapsed >= .seconds(2) { self.beginSending(now) }
         case .sending:
             self.sendDueMessages(now)

@@ -78,7 +78,7 @@ struct WorkloadCheckerTests {
 
     @Test func `likes that are counted twice and a total of likes that decreases are found`() {
         let tooMany = Self.findings { history in
-            // The second call's 7 likes are counted twice: 3 + 7 + 7.
+            // The second call's 7 likes are counted twice: 3 + 7 + 7 = 17.
             history.replaceItem(6, by: Fixture.item(6, .likes(total: 17, sender: Fixture.bob, count: 7)))
         }
         #expect(tooMany.contains("I15: eve in concert: 17 likes, and 10 were sent"))
@@ -94,7 +94,7 @@ struct WorkloadCheckerTests {
     }
 
     @Test func `unanswered likes may be in the total or not`() {
-        // Ten likes were acknowledged, and four have no answer.
+        // Ten likes were acknowledged, and four have no answer. So 10 and 10 + 4 = 14 are right totals.
         for likes in [Int64(10), 14] {
             let findings = Self.findings { history in
                 history.calls.append(Self.likes(4, .unanswered))
