@@ -27,7 +27,7 @@ enum FeedLogReader {
         let description: String
     }
 
-    /// How often the topics are read until it succeeds: a broker that had the fault may not be back yet.
+    /// How often the reader tries to read the topics, because a broker that had the fault may not be back yet.
     private static let attempts = 4
     /// The maximum number of records to read of a topic; far more than a round writes.
     private static let maxRecords = 1_000_000
@@ -87,8 +87,9 @@ enum FeedLogReader {
         }.sorted { $0.place < $1.place }
     }
 
-    /// Makes a history of each live from the records of the topic `room.feed`; the time of an item is the one that the
-    /// machine gave it.
+    /// Makes a history of each live from the records of the topic `room.feed`.
+    ///
+    /// The time of an item is the time that barrage-fanout, the service that writes feeds, gave the item.
     ///
     /// - Throws: `Incomplete` for a record that is no item of a feed.
     static func histories(_ entries: [TopicEntry]) throws -> [FeedHistory] {

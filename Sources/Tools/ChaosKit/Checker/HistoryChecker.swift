@@ -4,7 +4,8 @@ internal import PlazaModel
 /// Finds the promises that were broken in a round, from the histories of its clients.
 ///
 /// A promise is an invariant (`I1` and so on) or a rule (such as `R5.7`) of docs/RULES.md, or `recovery`: each step of
-/// a round succeeds in time. The findings depend only on the history, so a test can plant any broken promise in one.
+/// a round succeeds in time. The findings depend only on the history, so a test can put any broken promise into a
+/// history.
 package enum HistoryChecker {
     /// The maximum number of findings of one check; further findings of the same kind are left out.
     static let maxFindingsPerCheck = 5

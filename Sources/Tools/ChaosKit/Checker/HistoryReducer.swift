@@ -47,8 +47,9 @@ package enum HistoryReducer {
 
     /// All entries of the history that a check may need.
     ///
-    /// A check of the backend needs its requests and events, and any other check the calls and reads. Both need the
-    /// feeds, and Kafka's logs of them if the check reads the logs.
+    /// A check of the app's backend needs the requests and events of the backend and the reads of battles. Any other
+    /// check needs the calls and all reads. Every check needs the feeds; a check that reads Kafka's logs also needs the
+    /// logs.
     private static func entries(of history: RoundHistory, for check: HistoryChecker.Check) -> [Entry] {
         let isOfBackend = HistoryChecker.Check.ofBackend.contains(check)
         let logEntries = HistoryChecker.Check.ofLog.contains(check) ? Self.logEntries(of: history) : []
@@ -82,7 +83,7 @@ package enum HistoryReducer {
 
     /// The history with these entries only.
     ///
-    /// What is no `Entry`, such as the lives that ended, stays.
+    /// A part of the history that is never an `Entry`, such as the list of ended lives, stays in it.
     private static func excerpt(
         _ entries: [Entry], of history: RoundHistory, for check: HistoryChecker.Check
     ) -> RoundHistory {

@@ -39,8 +39,8 @@ package struct FeedHistory: Hashable, Sendable {
 
     /// Records steps in the order of receipt, unless the client has left.
     ///
-    /// After its leave a client may still read items that arrived before. The gap that `leave` records covers them. If
-    /// they were recorded after this gap, the client would seem to receive the feed again.
+    /// After its leave a client may still read items that arrived before the leave. `leave` records a gap, which stands
+    /// for these items. If they were recorded after the gap, the client would seem to receive the feed again.
     package mutating func append(_ steps: some Sequence<Step>) {
         if !self.hasLeft { self.steps += steps }
     }

@@ -82,7 +82,8 @@ final class PresenceWorkload: Sendable {
 
     /// Sends a call again and again until it is answered.
     ///
-    /// An error counts as an answer only if its code is in `alreadyDone`: an earlier attempt was applied.
+    /// An error counts as an answer only if its code is in `alreadyDone`, because such a code means that an earlier
+    /// attempt was applied.
     ///
     /// - Returns: when the answered attempt was sent, and when it was answered; nil without an answer within
     ///   `stepTimeout`.
