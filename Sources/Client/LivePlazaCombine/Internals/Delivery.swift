@@ -21,7 +21,7 @@ final class Delivery<Event> {
     /// Thus a receiver can be set up before it gets the events that other threads enqueue in the meantime.
     func reserveForCurrentThread() { self.lock.withLock { self.deliveringThread = Self.currentThread } }
 
-    /// Delivers what has been enqueued during the reservation, and lets other threads deliver again.
+    /// Delivers the events that were enqueued during the reservation, and lets other threads deliver again.
     ///
     /// Must be called on the thread that made the reservation.
     func drainAndEndReservation(_ deliver: (Event) -> Void) { self.drain(endsReservation: true, deliver) }
@@ -46,7 +46,7 @@ final class Delivery<Event> {
 
     /// Delivers all waiting events, unless another thread is delivering.
     ///
-    /// `endsReservation`: whether this thread has reserved the delivery, and gives up the reservation afterwards.
+    /// `endsReservation`: whether this thread, which has reserved the delivery, gives up the reservation afterwards.
     private func drain(endsReservation: Bool, _ deliver: (Event) -> Void) {
         let thread = Self.currentThread
         self.lock.lock()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// The subscriptions of an operator to its sources; the operator keeps them behind its lock.
+/// The subscriptions of an operator, such as `merge`, to its sources.
+///
+/// This type has no lock; the operator accesses it only while it holds its own lock.
 struct SourceSubscriptions {
     private var subscriptions: [(any Subscription)?]
     /// Whether each source has ended.
@@ -18,7 +20,7 @@ struct SourceSubscriptions {
     /// The subscriptions to the sources that have not ended.
     var open: [any Subscription] { self.subscriptions.compactMap { $0 } }
 
-    /// The subscription to a source; nil before it is there and after its end.
+    /// The subscription to a source; nil before the source has sent it, and after the source has ended.
     subscript(source: Int) -> (any Subscription)? { self.subscriptions[source] }
 
     /// Stores the subscription to a source.

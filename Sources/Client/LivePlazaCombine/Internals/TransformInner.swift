@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// The link between source and subscriber of an operator that turns each value into one value or none.
+/// The link between source and subscriber of an operator, such as `map`, that turns each value into one value or none.
 ///
-/// It subscribes to the source, and is the subscription that the subscriber gets. Demand is passed on unchanged. For
-/// each value that is left out, one more value is requested.
+/// The link subscribes to the source, and is the subscription that the subscriber gets. It passes the subscriber's
+/// demand on unchanged. For each value that the operator leaves out, it requests one more value from the source.
 final class TransformInner<Input, Downstream: Subscriber>: Subscriber, Subscription {
     typealias Failure = Downstream.Failure
 

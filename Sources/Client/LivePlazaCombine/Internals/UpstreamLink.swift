@@ -2,10 +2,10 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The two ends of an operator with one source: the target of its values, and the subscription to the source.
+/// The references of an operator with one source: the target of its values, and the subscription to the source.
 ///
-/// Both are released when the sequence ends or is cancelled, and always outside the lock, because a deinitializer may
-/// call back.
+/// The operator calls `detach` when the sequence ends or is cancelled. Both references are released outside the lock,
+/// because a deinitializer may call back.
 final class UpstreamLink<Target> {
     private let lock = NSLock()
     private var storedTarget: Target?
@@ -16,7 +16,9 @@ final class UpstreamLink<Target> {
     /// The object that gets the values; nil after `detach`.
     var target: Target? { self.lock.withLock { self.storedTarget } }
 
-    /// Stores the subscription to the source; cancels it instead if there is one already, or after `detach`.
+    /// Stores the subscription to the source.
+    ///
+    /// If there is a subscription already, or after `detach`, the new subscription is cancelled.
     ///
     /// - Returns: The target; nil if the subscription was cancelled.
     func attach(_ subscription: any Subscription) -> Target? {
@@ -32,7 +34,7 @@ final class UpstreamLink<Target> {
     /// Requests values from the source, if there is a subscription.
     func request(_ demand: Subscribers.Demand) { self.lock.withLock { self.upstream }?.request(demand) }
 
-    /// Clears both ends and returns them, so that the caller releases them after the lock.
+    /// Clears both references, and returns the objects so that the caller releases them outside the lock.
     func detach() -> (target: Target?, upstream: (any Subscription)?) {
         self.lock.withLock {
             defer { (self.storedTarget, self.upstream) = (nil, nil) }

@@ -4,9 +4,9 @@ internal import Foundation
 
 /// The state and logic that `CurrentValueSubject` and `PassthroughSubject` share.
 ///
-/// An event is enqueued for all subscribers under the lock, and delivered after the lock is released. If several
-/// threads send events, all subscribers therefore receive them in the same order, and the current value changes in that
-/// order.
+/// An event is enqueued for all subscribers under the lock, and delivered after the lock is released. Therefore all
+/// subscribers receive the events in one order, even if several threads send events. The current value changes in the
+/// same order.
 final class SubjectCore<Output, Failure: Error> {
     private let lock = NSLock()
     private let keepsCurrentValue: Bool
@@ -16,8 +16,10 @@ final class SubjectCore<Output, Failure: Error> {
     private var completion: Subscribers.Completion<Failure>?
     /// The subscriptions to the publishers from which the subject gets values.
     private var upstreams: [any Subscription] = []
-    /// Whether all values of `upstreams` are requested: always if the subject keeps a value, otherwise from the first
-    /// request of a subscriber on.
+    /// Whether all values of `upstreams` are requested.
+    ///
+    /// Always true for a subject that keeps a current value. For other subjects, the first request of a subscriber sets
+    /// it.
     private var wantsUpstreamValues: Bool
 
     /// - Parameter currentValue: The first value; nil for a subject that keeps none.
@@ -70,11 +72,14 @@ final class SubjectCore<Output, Failure: Error> {
             return self.subscriptions
         }
         for subscription in subscriptions { subscription.drain() }
-        // These subscriptions must live until here, outside the lock, because their deinitializers may call this
-        // subject.
+        // The upstream subscriptions must live until here, outside the lock, because their deinitializers may call
+        // this subject.
         withExtendedLifetime(upstreams) {}
     }
 
+    /// Connects the subject to a publisher, whose values the subject is to send.
+    ///
+    /// `subscription`: the subject's subscription to the publisher.
     func send(subscription: any Subscription) {
         let wantsValues = self.lock.withLock {
             self.upstreams.append(subscription)

@@ -4,12 +4,12 @@ internal import Foundation
 
 /// The subscription of one subscriber to a subject.
 ///
-/// It retains the subject until it is cancelled or completed, as in Combine.
+/// As in Combine, the subscription retains the subject until the subscription is cancelled or the subject completes.
 final class SubjectSubscription<Output, Failure: Error>: Subscription {
     /// What is delivered to the subscriber.
     enum Event {
         case value(Output)
-        /// The subject's current value, which the subscriber had not received when it requested values.
+        /// The subject's current value, for a subscriber that had not received this value when it requested values.
         case currentValue(Output)
         case completion(Subscribers.Completion<Failure>)
     }
@@ -20,8 +20,9 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
     private var subject: (any Subject)?
     private var downstream: (any Subscriber<Output, Failure>)?
     private var demand = Subscribers.Demand.none
-    /// Whether the subscriber has not received the subject's current value yet: at first, and after a value that came
-    /// while the subscriber had no demand.
+    /// Whether the subscriber still needs the subject's current value.
+    ///
+    /// True at first, and after a value was dropped because the subscriber had no demand.
     private var needsCurrentValue = true
 
     init(
@@ -34,7 +35,7 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
         self.delivery.reserveForCurrentThread()
     }
 
-    /// Passes the subscription to the subscriber, and then the events that were sent meanwhile.
+    /// Passes the subscription to the subscriber, and then delivers the events that the subject sent meanwhile.
     ///
     /// Must be called on the thread that made the subscription.
     func start() {
@@ -63,8 +64,9 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
         withExtendedLifetime(detached) {}
     }
 
-    /// Clears the references to the core, the subject and the subscriber and returns them, so that the caller releases
-    /// them after the lock.
+    /// Clears the references to the core, the subject and the subscriber, and returns the three objects.
+    ///
+    /// Thus a deinitializer of these objects runs in the caller, when the lock is no longer held.
     private func detach() -> (
         core: SubjectCore<Output, Failure>?, subject: (any Subject)?, downstream: (any Subscriber<Output, Failure>)?
     ) {
@@ -78,7 +80,8 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
         switch event {
         case .value(let value): self.deliver(value)
         case .currentValue(let value):
-            // If a value was delivered since the request, that value is the current one or newer.
+            // If the subscriber has received a value since its request, it needs no current value: the received value
+            // is the same or newer.
             if self.lock.withLock({ self.needsCurrentValue }) { self.deliver(value) }
         case .completion(let completion): self.detach().downstream?.receive(completion: completion)
         }

@@ -66,8 +66,9 @@ extension Publisher {
     }
 }
 
-/// Holds back the last value, and schedules at most one call of `timeReached` at a time.
+/// The subscriber to the source of `debounce`, which holds back the last value.
 ///
+/// At most one call of `timeReached`, which delivers the value, is scheduled at a time.
 /// If a newer value has set a later due time, `timeReached` schedules itself again for that time. Therefore many values
 /// in a short time need only one timer.
 private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {

@@ -57,10 +57,10 @@ extension Publisher {
     }
 }
 
-/// Schedules an action for each event.
+/// The subscriber to the source of `receive(on:)`, which schedules one action for each value and for the completion.
 ///
-/// Each action delivers the event that is first in the queue when the action runs. Thus the events keep their order
-/// even if the scheduler runs several actions at once.
+/// An action does not deliver the event for which it was scheduled. It delivers the first event of the queue. Thus the
+/// events keep their order even if the scheduler runs several actions at once.
 private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure
@@ -74,8 +74,9 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
     private let lock = NSLock()
     private let delivery = Delivery<Event>()
     private let schedule: (@escaping () -> Void) -> Void
-    /// The events whose actions have not run yet.
+    /// The events whose actions have not run yet, oldest first.
     private var scheduled = FIFO<Event>()
+    /// Whether the completion was received, or the subscription was cancelled.
     private var hasEnded = false
 
     init(_ downstream: Downstream, _ schedule: @escaping (@escaping () -> Void) -> Void) {
@@ -83,6 +84,7 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
         self.schedule = schedule
     }
 
+    /// Stores the subscription to the source, and passes this object to the subscriber as its subscription.
     func receive(subscription: any Subscription) { self.link.attach(subscription)?.receive(subscription: self) }
 
     func receive(_ input: Input) -> Subscribers.Demand {
@@ -116,6 +118,9 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
         if isAccepted { self.schedule { self.deliverNext() } }
     }
 
+    /// Moves the first event of `scheduled` to `delivery`, which delivers its events one at a time.
+    ///
+    /// The move is made under the lock, so actions on several threads do not change the order of the events.
     private func deliverNext() {
         self.lock.withLock { if let event = self.scheduled.popFirst() { self.delivery.enqueue(event) } }
         self.delivery.drain(self.deliver)

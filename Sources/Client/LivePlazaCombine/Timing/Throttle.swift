@@ -52,8 +52,8 @@ extension Publisher {
     /// Delivers at most one value in an interval.
     ///
     /// The first value is delivered at once. Of the values in the interval after a delivery, one is delivered at the
-    /// end of the interval. If a value waits when the sequence ends, it is still delivered at the end of its interval,
-    /// and the completion follows it. A value is dropped if there is no demand when it is due.
+    /// end of the interval. A value that waits when the sequence ends is still delivered at the end of its interval,
+    /// before the completion. When a value is due and the subscriber has no demand, the value is dropped.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two values.
@@ -67,7 +67,9 @@ extension Publisher {
     }
 }
 
-/// Holds back at most one value, and delivers it when the interval after the last delivery is over.
+/// The subscriber to the source of `throttle`.
+///
+/// It holds back at most one value, and delivers the value when the interval after the last delivery is over.
 private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure
@@ -109,7 +111,8 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
         var replaced: Input?
         let (mustSchedule, lastDelivery) = self.lock.withLock {
             if self.state.hasEnded { return (false, nil as Time?) }
-            // Without `latest` the first value of an interval is kept, and the others are ignored.
+            // If `latest` is false, the first value of an interval is kept, and the interval's later values are
+            // ignored.
             if self.latest || !self.state.isScheduled {
                 replaced = self.state.pending
                 self.state.pending = .some(input)

@@ -2,10 +2,10 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// Delivers the values of operators, such as `debounce`, that request all values from their source and deliver each
-/// one later or never.
+/// The output side of a timed operator, `debounce` or `throttle`.
 ///
-/// A value is dropped if there is no demand when it is due.
+/// A timed operator requests all values from its source, and delivers each value later or never. When a value is due
+/// and the subscriber has no demand, the value is dropped.
 final class TimedOutput<Downstream: Subscriber> {
     /// What is delivered to the subscriber.
     enum Event {
@@ -20,12 +20,14 @@ final class TimedOutput<Downstream: Subscriber> {
 
     init(_ downstream: Downstream) { self.link = UpstreamLink(downstream) }
 
-    /// Stores `upstream`, the subscription to the source; passes `operatorSubscription`, the operator's own one, to the
-    /// subscriber; and requests all values.
+    /// Connects the source and the subscriber, and requests all values from the source.
+    ///
+    /// `upstream`: the subscription to the source.
+    /// `operatorSubscription`: the subscription that the subscriber gets.
     func start(upstream: any Subscription, operatorSubscription: any Subscription) {
         guard let downstream = self.link.attach(upstream) else { return }
         downstream.receive(subscription: operatorSubscription)
-        // If the subscriber has cancelled meanwhile, there is no upstream any more, and this has no effect.
+        // This has no effect if the subscriber has cancelled in `receive(subscription:)`.
         self.link.request(.unlimited)
     }
 

@@ -83,11 +83,13 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case signOff(session: SessionID, user: UserID, ticket: Ticket)
     /// Answers with a page of the list; an empty cursor gives the first page.
     case list(cursor: String, count: Int, caller: Caller)
-    /// The directory asks this before it makes the user an admin: presence confirms that the user is a member, or
-    /// answers the caller that the user is not.
+    /// Checks for the directory that the user is a member, before the directory makes the user an admin.
+    ///
+    /// Presence confirms the membership to the directory, or answers the caller that the user is not a member.
     case verifyAdminMembership(user: UserID, caller: Caller)
-    /// The seat machine asks this before a host's offer reaches the user: presence returns the offer with the user's
-    /// current profile, or answers the caller that the user is not a member.
+    /// Checks for the seat machine that the user is a member, before a host's offer of a seat reaches the user.
+    ///
+    /// Presence returns the offer with the user's current profile, or answers the caller that the user is not a member.
     case verifyGuestMembership(user: UserID, offer: SeatOffer, caller: Caller)
     /// After a new presence epoch has settled, the seat machine, the connection machine or presence itself asks whether
     /// the user is still in the live; a user without a lease has left.

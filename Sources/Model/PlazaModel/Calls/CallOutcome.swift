@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// The outcome of a call in the idempotency windows of most machines.
+/// The outcome of a call, as most machines store it in an idempotency window: a session's last calls.
 ///
-/// Indirect, because windows are copied far more often than outcomes are read.
+/// The enum is indirect, because windows are copied far more often than outcomes are read.
 package indirect enum CallOutcome: Hashable, Sendable, Codable {
     /// This machine decided the call; a repeated call gets the same reply.
     case answered(outcome: Outcome, required: RequiredRevision?)

@@ -11,7 +11,9 @@ package enum CallResult: Hashable, Sendable, Codable {
     ///
     /// The gateway sets `joined` if the create also joins the live (R3.66). Machines leave `joined` nil.
     indirect case live(info: LiveInfo, epoch: Int64, revision: Int64? = nil, joined: JoinedLive? = nil)
-    /// A join: the ticket, and the feed's epoch; `confirmed` is false while Redis is unavailable.
+    /// A join: the ticket, which proves the join, and the feed's epoch, which distinguishes lives with the same id.
+    ///
+    /// `confirmed` is false while Redis, which stores who is present, is unavailable.
     ///
     /// The gateway sets `token`, so that a client can resume before it has received a feed frame (R15.14).
     /// Machines leave `token` nil.
@@ -46,8 +48,10 @@ package enum CallResult: Hashable, Sendable, Codable {
         session: SessionID, user: UserInfo, gateway: GatewayID, notices: String, at: Timestamp? = nil)
     /// The answer to a ping: the gateway's time (R2.27). Clients receive this result as `done` with `at`.
     case pong(at: Timestamp)
-    /// A resumed live: the feed continues from `position`. `replayed` is false when the missed items cannot be
-    /// replayed, so that the client must load the live's snapshot (`LiveDetails`).
+    /// A resumed live: the feed continues from `position`.
+    ///
+    /// If `replayed` is false, the missed items cannot be replayed, and the client must load the live's snapshot
+    /// (`LiveDetails`).
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
     /// A page of an app's lives; `cursor` leads to the next page, and is empty on the last page.
     case lives(items: [LiveListEntry], cursor: String)
@@ -61,7 +65,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     case gifts(categories: [GiftCategory])
 }
 
-/// The join of a create that also joins its live; the fields mean the same as those of the result `joined`.
+/// The join of a call that creates a live and joins it; the fields mean the same as in the result `joined`.
 package struct JoinedLive: Hashable, Sendable, Codable {
     package var ticket: Ticket
     package var epoch: Int64

@@ -10,7 +10,7 @@ package enum CallerRole: String, Hashable, Sendable, Codable {
 /// The author of a call, and the gateway that receives the reply.
 ///
 /// A gateway creates the caller from a verified token. The call carries the caller through all machines, because the
-/// last machine replies. Stored by reference, because callers are copied far more often than created.
+/// last machine replies. The fields are stored by reference, because callers are copied far more often than created.
 package struct Caller: Hashable, Sendable, Codable {
     private struct Fields: Hashable, Sendable, Codable {
         var user: UserInfo
@@ -58,7 +58,7 @@ package struct Caller: Hashable, Sendable, Codable {
 
     /// Whether the call was first sent longer ago than an idempotency window lasts.
     ///
-    /// Such a retry gets the stored outcome or `requestForgotten`; it is never applied (R16.11).
+    /// A late retry gets the stored outcome or `requestForgotten`; it is never applied (R16.11).
     package var isLateRetry: Bool {
         get { self.fields.value.late ?? false }
         set { self.fields.value.late = newValue ? true : nil }

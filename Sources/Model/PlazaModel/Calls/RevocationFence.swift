@@ -56,7 +56,7 @@ package struct RevocationFence: Hashable, Sendable, Codable {
         return self.floors[index].reason
     }
 
-    /// The index of the floor of `user`, or the index at which to insert one.
+    /// The index of the floor of `user`; if `user` has none, the index at which to insert it.
     private func index(of user: UserID) -> Int {
         self.floors.partitioningIndex { $0.user >= user }
     }

@@ -6,6 +6,9 @@ package enum TakeSeatMode: String, Hashable, Sendable, Codable, CaseIterable {
     case free
     case apply
 
+    /// Decodes a mode; the error for an unknown name lists the valid names.
+    ///
+    /// The error's text has no subject, because the field's name (the coding path) is put before the text.
     package init(from decoder: any Decoder) throws {
         let name = try String(from: decoder)
         guard let mode = Self(rawValue: name) else {
@@ -32,9 +35,11 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var liveID: LiveID
     /// At most 100 bytes; the live's id when empty.
     package var liveName = ""
-    /// At most 100 bytes.
+    /// The announcement that viewers see; at most 100 bytes.
     package var notice = ""
-    /// Whether all viewers except owner and admins are muted.
+    /// Whether all viewers except the owner and the admins are muted.
+    ///
+    /// The name is the one that apps of this family use.
     package var isMessageDisable = false
     /// Whether lists contain the live; users who know its id can join in any case.
     package var isPublicVisible = true
@@ -73,13 +78,15 @@ package struct LiveInfo: Hashable, Sendable, Codable {
         configure(&self)
     }
 
-    /// Whether this is a voice live; voice lives and video lives cannot be connected (R3.40).
+    /// Whether this is a voice live, not a video live.
+    ///
+    /// A voice live cannot be connected with a video live (R3.40).
     package var isVoice: Bool { SeatTemplate.voiceIDs.contains(self.seatTemplate) }
 }
 
-/// The fields that a create or an update sets.
+/// The fields of a live that a call to create or update the live sets.
 ///
-/// For nil, an update does not change the field, and a create uses the default.
+/// A field is nil if the call does not set it: an update keeps the field's value, and a create uses the default.
 package struct LiveChanges: Hashable, Sendable, Codable {
     package var liveName: String?
     package var notice: String?
