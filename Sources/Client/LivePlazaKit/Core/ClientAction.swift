@@ -5,8 +5,8 @@ internal import PlazaModel
 enum ClientAction: Sendable {
     /// Open a WebSocket to a gateway.
     ///
-    /// If `toNextAddress` is true, take the next of the gateway addresses that the app has given. Otherwise take the same
-    /// address as before.
+    /// If `toNextAddress` is true, take the next of the gateway addresses that the app has given. Otherwise take the
+    /// same address as before.
     case connect(toNextAddress: Bool)
     /// Send a text frame.
     case send([UInt8])

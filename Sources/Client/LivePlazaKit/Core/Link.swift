@@ -45,7 +45,7 @@ struct Link: Sendable {
     private var failures = 0
     /// When the present state ends without an event: the attempt has then taken too long, or the pause is over.
     ///
-    /// It is `distantFuture` if only an event ends the state.
+    /// `distantFuture` if only an event ends the state.
     private var stateEndsAt = MonotonicTime.distantFuture
     /// When to disconnect from a gateway that is stopping; `distantFuture` if none is.
     private var drainAt = MonotonicTime.distantFuture

@@ -22,14 +22,16 @@ struct LiveMembership: Sendable {
     ///
     /// The frame tells the feed's position, and has messages from before the join if the app shows such (R5.15).
     enum FirstFrame {
-        /// It comes with the join, or with the next repeat of the join.
+        /// The frame comes with the join, or with the next repeat of the join.
         case expected
-        /// The join was repeated when the feed had more items than at first. Its history counts up to the first join;
-        /// the later items come when the client resumes there.
+        /// The join was repeated, and the feed has more items than at the first join.
+        ///
+        /// The client takes from the frame only the history up to the first join. The later items come when the client
+        /// resumes at the first join.
         case expectedAgain
-        /// It has come after such a repeat.
+        /// The frame has come after a repeated join.
         case received
-        /// It does not come any more: the join could not be repeated.
+        /// The frame does not come any more, because the join could not be repeated or the client has resumed the live.
         case skipped
     }
 
@@ -55,8 +57,9 @@ struct LiveMembership: Sendable {
         return ResumePoint(live: live, ticket: ticket, position: position, token: token)
     }
 
-    /// Whether the first frame of the feed has not arrived, although the feed has items: the server sends it with the
-    /// reply to the join, or after its search for earlier messages.
+    /// Whether the feed has items, but its first frame has not arrived yet.
+    ///
+    /// The server sends the first frame with the reply to the join, or after its search for earlier messages.
     var awaitsFirstFrame: Bool {
         guard self.live != nil, self.tracker.position == nil, let start = self.startPosition else { return false }
         return start.number > 0 && (self.firstFrame == .expected || self.firstFrame == .expectedAgain)
@@ -67,7 +70,7 @@ struct LiveMembership: Sendable {
 
     /// A join was sent: frames of its live are kept until the reply to the join.
     ///
-    /// A join that is sent again after a reconnect has the same handle, and its frames stay.
+    /// When the join is sent again after a reconnect, it has the same handle, and the frames that were kept stay.
     mutating func joinSent(handle: Int, live: LiveID) {
         if self.pendingJoin?.handle != handle { self.pendingJoin = PendingJoin(handle: handle, live: live) }
     }
@@ -114,7 +117,7 @@ struct LiveMembership: Sendable {
 
     /// The client could not resume its live.
     ///
-    /// `isLeaving`: whether the app has already asked to leave the live; the event is then that of a leave.
+    /// `isLeaving`: whether the app has already asked to leave the live; then the event is `left`, not `resumeFailed`.
     mutating func resumeFailed(_ error: ErrorInfo, isLeaving: Bool) -> [ClientEvent] {
         guard let live = self.live else { return [] }
         self.forgetLive()
@@ -239,7 +242,7 @@ struct LiveMembership: Sendable {
             self.forgetLive()
             return [.kickedOut(notice.live, reason: reason, by: by)]
         }
-        // A client gets its own notices only, so a frame does not name the receiver.
+        // A client receives only notices to its own user, so a frame does not name the receiver.
         let receiver = UserKey(AppID(""), UserID(""))
         return [.notice(Notice(to: receiver, live: notice.live, at: notice.at, floor: notice.floor, content: content))]
     }

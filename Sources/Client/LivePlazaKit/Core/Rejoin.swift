@@ -9,10 +9,9 @@ struct Rejoin: Sendable {
 
     /// The last join that has succeeded.
     private var join: UnfinishedCall?
-    /// Whether this join is among the unfinished calls again.
+    /// Whether `join` was repeated, and the repeated join has not ended yet.
     private(set) var isRepeating = false
-    /// Whether the client reconnects after the reply to the ping that it has sent, to resume where its first join
-    /// began.
+    /// Whether the client must reconnect after the reply to its ping, to resume at the feed position of the first join.
     private(set) var resumesAfterPing = false
 
     /// Remembers a join that has succeeded.
@@ -21,7 +20,7 @@ struct Rejoin: Sendable {
     /// Whether a call is the repeated join.
     func isRepeat(_ call: UnfinishedCall) -> Bool { self.isRepeating && call.handle == self.join?.handle }
 
-    /// Ends the repeat; the connection is another one, or the repeated join has ended.
+    /// Ends the repeat, because the client has a new connection, or the repeated join has ended.
     ///
     /// - Returns: the handle of the repeated join; nil if there was none.
     mutating func endRepeat() -> Int? {
@@ -42,8 +41,9 @@ struct Rejoin: Sendable {
         return join.repeated(until: deadline)
     }
 
-    /// Whether the client must ping now: the history has begun to arrive, and its end shows in that the ping's reply
-    /// comes after it.
+    /// Whether the client must send a ping now, because the history has begun to arrive.
+    ///
+    /// The reply to the ping comes after the last frame of the history, and so shows the end of the history.
     mutating func mustPing(_ membership: LiveMembership) -> Bool {
         guard membership.firstFrame == .received, !self.resumesAfterPing else { return false }
         self.resumesAfterPing = true

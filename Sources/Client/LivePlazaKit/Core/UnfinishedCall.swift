@@ -4,7 +4,7 @@ internal import PlazaModel
 
 /// A call without an outcome.
 struct UnfinishedCall: Sendable {
-    /// The client's own number of the call, known before the call is sent; it is in no frame.
+    /// The client's own number of the call, which the call has before it is sent; no frame contains the number.
     let handle: Int
     /// The call's id in its frames, the same in each repeated frame; nil until the call is first sent.
     var id: Int64?

@@ -2,12 +2,14 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The requests of others to this user that the app already knows from an event.
+/// The requests of other users to this user that the app already knows from an event.
 ///
 /// Each request leads to only one event. Usually a notice announces the request. The server keeps a notice for only a
 /// minute; if the client missed the notice, a later snapshot of the open requests announces the request.
 struct AnnouncedRequests: Sendable {
-    /// How long a request is remembered after its expiry: longer than the server keeps notices, and than a read takes.
+    /// How long a request is remembered after its expiry.
+    ///
+    /// The time is longer than the server keeps notices, and longer than a read of a snapshot takes.
     private static let timeKeptAfterExpiry = Milliseconds.seconds(120)
 
     /// The expiry of each known request.
@@ -85,7 +87,7 @@ struct AnnouncedRequests: Sendable {
 
     /// Remembers a request.
     ///
-    /// - Returns: whether it was not known before.
+    /// - Returns: whether the request is new; false if it was known before.
     private mutating func insert(_ request: Request, expiresAt: Timestamp) -> Bool {
         self.expiries.updateValue(expiresAt, forKey: request) == nil
     }
@@ -103,7 +105,7 @@ struct AnnouncedRequests: Sendable {
     private mutating func announceApplication(
         of guest: UserInfo, expiresAt: Timestamp, _ context: inout FoldContext
     ) {
-        // An admin may apply, too; the admin's own application is no request of another user.
+        // An admin may apply for a seat, too; this user's own application is not announced.
         guard guest.userID != context.selfID,
             self.insert(.application(guest: guest.userID, expiresAt: expiresAt), expiresAt: expiresAt)
         else { return }

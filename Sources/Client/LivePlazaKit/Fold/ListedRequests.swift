@@ -2,14 +2,14 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The open requests that the lists of a host's stores show, with what tells that they have ended without a notice.
+/// The open requests that the lists of a host's stores show, with the data to find that a request was accepted.
 ///
-/// The server notifies no device of the user who answers a request. So another device of this user learns of an
-/// acceptance by the stage, and of a rejection only by a read of the open requests (R1.26).
+/// The server sends no notice to the devices of the user who answers a request. So another device of this user learns
+/// from the stage that a request was accepted, and only from a read of the open requests that it was rejected (R1.26).
 struct ListedRequests: Sendable {
-    /// Since when a request is open, by the notice or the snapshot that tells of it.
+    /// For each request, the time of the notice or snapshot that tells that the request is open.
     private var openSince: [RequestName: Timestamp] = [:]
-    /// When the feed showed that the user of a request sits, or that its lives are connected.
+    /// For each accepted request, when the feed first showed the user on a seat, or the lives connected.
     private var acceptedAt: [RequestName: Timestamp] = [:]
 
     /// Applies an input.
@@ -36,8 +36,8 @@ struct ListedRequests: Sendable {
 
     /// Whether the stage shows that a request of another user was accepted.
     ///
-    /// The user may have left the seat and applied again, and the stage may show it still on the seat. So only a stage
-    /// counts that is not older than the request.
+    /// A user may have left the seat and applied again, and an old stage still shows the user on the seat. So a stage
+    /// that is older than the request does not count.
     func isAccepted(_ name: RequestName) -> Bool {
         guard let at = self.acceptedAt[name], at > .distantPast else { return false }
         return at >= self.openSince[name] ?? .distantPast
@@ -48,7 +48,7 @@ struct ListedRequests: Sendable {
 struct ListedRequest: Sendable {
     let name: RequestName
     let openSince: Timestamp
-    /// How long the request is open at most; nil if the server does not tell.
+    /// The time from the notice or the snapshot to the request's expiry; nil if the snapshot states no time.
     let remainingTime: Milliseconds?
 }
 
@@ -62,7 +62,7 @@ extension FoldInput {
             [ListedRequest(name: .coHost(inviter.live.text), openSince: at, remainingTime: expiresAt - at)]
         case .snapshot(let snapshot):
             snapshot.openRequests(of: selfID).map { name, expiresAt in
-                // What is open in the snapshot was not accepted up to its time.
+                // A request that is open in the snapshot was not accepted up to the snapshot's time.
                 ListedRequest(
                     name: name, openSince: snapshot.at.map { $0 + Milliseconds(1) } ?? .distantPast,
                     remainingTime: snapshot.at.map { expiresAt - $0 })

@@ -2,32 +2,33 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The open requests by this user and to this user; the end of each leads to one event.
+/// The open requests that this user has made or received; the app gets one event about the end of each request.
 ///
-/// Usually a notice reports the end. The server keeps a notice for only a minute. If the client missed the notice, a
-/// later snapshot of the open requests lacks the request. The notice may still be on its way then, so the client waits
-/// a moment. If no notice has come, it derives from the live's state how the request ended (R1.24).
+/// Usually a notice (a message of the server to one user) reports the end. The server keeps a notice for only a minute.
+/// If the client missed the notice, a later snapshot of the open requests lacks the request. The notice may still be on
+/// its way then, so the client waits a moment. If no notice comes, the client derives from the live's state how the
+/// request ended (R1.24).
 ///
 /// A user can make the same request again, under the same name. Therefore an end counts only for a request that was
-/// open before it, and the event of the end of the earlier request comes before that of the new request.
+/// open before the end. The event about the earlier request's end comes before the event about the new request.
 ///
-/// Applications of others to a host are not tracked: a host gets no event of an application that has timed out.
+/// Applications of other users to a host are not tracked, because a host gets no event when an application times out.
 struct OpenRequestTracker: Sendable {
-    /// How long a request is remembered whose end was published without its notice.
+    /// How long the tracker remembers a request whose end it published without a notice.
     private static let timeKeptAfterEnd = Milliseconds.seconds(120)
 
-    /// An open request with the events of its possible ends.
+    /// An open request, with the events with which it may end.
     private struct Entry {
         let name: RequestName
         let ends: RequestEnds
         /// An end before this time belongs to an earlier request of the same name.
         ///
-        /// It is `distantPast` if the request is known only from the call that has opened it.
+        /// `distantPast` if the request is known only from the call that has opened the request.
         let endsFrom: Timestamp
         /// Set if the last snapshot has shown that the request has ended.
         var missing: Missing?
 
-        /// The event of an end that no notice has reported; nil if this user has accepted the request.
+        /// The event to publish when no notice has reported the end; nil if this user has accepted the request.
         func missedEnd(_ context: FoldContext) -> StoreEvent? {
             let isAccepted = self.missing?.isAccepted ?? false || self.name.isAccepted(in: context)
             return isAccepted ? self.ends.accepted : self.ends.unanswered
@@ -46,21 +47,22 @@ struct OpenRequestTracker: Sendable {
     private var entries: [Entry] = []
     /// For each snapshot that is being read: the requests that were opened or have ended since it was requested.
     ///
-    /// The time is that of the last notice about the request. A change by this client itself is later than any
-    /// snapshot.
+    /// The time is the time of the last notice about the request. A change by this client itself counts as later than
+    /// any snapshot.
     private var changedDuringRead: [SnapshotName: [RequestName: Timestamp]] = [:]
     /// The requests whose end was published without a notice, with the time of the snapshot that lacked them.
     ///
-    /// A notice of such an end that is not later than the snapshot comes too late.
+    /// A notice about such an end is ignored unless it is later than the snapshot.
     private var endedUnnoticed: [RequestName: Timestamp] = [:]
     /// The number of this client's unfinished calls that open requests.
     private var sendingCount = 0
-    /// The requests that these calls may open, as far as their names are known before the replies.
+    /// The requests that the unfinished calls may open, as far as the requests' names are known before the replies.
     private var sending: [RequestName] = []
     /// The unconfirmed requests that a snapshot lacked; see `unconfirmedRequests`.
     private var lacking: Set<RequestName> = []
-    /// The requests that have ended during such calls and were not known to be open: the notice of the end may come
-    /// before the reply to the call that has opened the request.
+    /// The requests that have ended during the unfinished calls and were not known to be open.
+    ///
+    /// The notice of a request's end may come before the reply to the call that has opened the request.
     private var endedWhileSending: Set<RequestName> = []
 
     /// Whether a request is missing in a snapshot, and no notice of its end was received.
@@ -69,40 +71,41 @@ struct OpenRequestTracker: Sendable {
     mutating func snapshotRequested(_ name: SnapshotName) {
         guard name.hasRequests else { return }
         self.changedDuringRead[name] = [:]
-        // The new snapshot tells whether the requests are open whose calls have an outcome.
+        // For the requests whose calls have an outcome, the new snapshot tells whether they are open.
         self.lacking = self.lacking.filter { $0.snapshot != name || self.sending.contains($0) }
     }
 
     mutating func snapshotFailed(_ name: SnapshotName) { self.changedDuringRead[name] = nil }
 
-    /// The requests of this user that a snapshot may lack although they are open: their calls have no outcome yet, or
-    /// got it during the read.
+    /// The requests of this user that the input's snapshot may lack although they are open.
     ///
-    /// It is unknown whether the server has made such a snapshot before it applied the call. So the lists keep these
-    /// requests, and the snapshot is read once more when the calls have an outcome (R1.25).
+    /// The calls that open these requests have no outcome yet, or got an outcome while the snapshot was read. Therefore
+    /// the server may have made the snapshot before it applied the calls. So the lists keep these requests, and the
+    /// snapshot is read once more when the calls have an outcome (R1.25).
     func unconfirmedRequests(for input: FoldInput) -> Set<RequestName> {
         guard case .snapshot(let snapshot) = input, let name = snapshot.name, name.hasRequests else { return [] }
         let changedByClient = (self.changedDuringRead[name] ?? [:]).filter { $0.value == .distantFuture }.keys
         return Set(self.sending.filter { $0.snapshot == name }).union(changedByClient)
     }
 
-    /// Returns, once, the snapshots that lacked a request whose call had no outcome then, and has one now.
+    /// Removes and returns the snapshots that must be read again, because the calls of requests they lacked have ended.
     mutating func takeSnapshotsLackingRequests() -> Set<SnapshotName> {
         let decided = self.lacking.filter { !self.sending.contains($0) }
         self.lacking.subtract(decided)
         return Set(decided.map(\.snapshot))
     }
 
-    /// Applies an input to the open requests, and corrects its events: adds the ends that no notice has reported, and
-    /// removes the event of a notice that comes too late.
+    /// Applies an input to the open requests, and corrects the events in `context`.
     ///
-    /// `context`: has the input's states and events of all other reducers.
+    /// It adds the ends that no notice has reported, and removes the event of a notice that comes too late.
+    ///
+    /// `context`: the states and events that all other reducers have made from the input.
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(_, let at):
             self.endedUnnoticed = self.endedUnnoticed.filter { $0.value + Self.timeKeptAfterEnd >= at }
             let ended = input.endedRequests
-            // The end that this late notice reports was published before.
+            // The notice comes too late: the end that it reports was published before.
             if ended.contains(where: { name in self.endedUnnoticed[name].map { at <= $0 } ?? false }) {
                 context.events = []
             }
@@ -162,8 +165,8 @@ struct OpenRequestTracker: Sendable {
 
     /// Opens a request of another user that an event announces.
     ///
-    /// - Returns: the event, preceded by that of the end of an earlier request of the same name; nothing if a later
-    ///   request is open already.
+    /// - Returns: the event, after the event about the end of an earlier request of the same name, if there was one;
+    ///   nothing if a later request is open already.
     private mutating func open(
         _ name: RequestName, by event: StoreEvent, endsFrom: Timestamp, _ context: FoldContext
     ) -> [StoreEvent] {
@@ -176,7 +179,7 @@ struct OpenRequestTracker: Sendable {
         return [earlier?.missedEnd(context), event].compactMap(\.self)
     }
 
-    /// Opens the requests that a snapshot contains, and marks those that it lacks.
+    /// Opens the requests that a snapshot contains, and marks the open requests that the snapshot lacks.
     ///
     /// `changes`: the requests that have changed since the server was asked for the snapshot, and when.
     private mutating func compare(

@@ -5,10 +5,12 @@ internal import PlazaModel
 struct RequestEnds: Sendable {
     /// The event if the live's state shows that the request was accepted; nil for a request to this user, who knows it.
     let accepted: StoreEvent?
-    /// The event if the live's state does not show it.
+    /// The event if the live's state does not show that the request was accepted.
     let unanswered: StoreEvent
 
-    /// The ends of an application; the owner stands for the host who has accepted, whom the live's state does not name.
+    /// The ends of this user's application for a seat.
+    ///
+    /// The live's state does not name the host who has accepted, so the event names the live's owner.
     static func ofOwnApplication(_ context: FoldContext) -> RequestEnds {
         let owner = context.states.live.info.liveOwner
         return RequestEnds(

@@ -3,8 +3,9 @@ internal import PlazaModel
 
 /// A walk through the pages of a live's mutes, which are in the order of the users' ids.
 ///
-/// A mute that ends during the walk moves the later ones forward, by which one would be missed between two pages. So
-/// each page begins with the last mute of the page before. If it begins with a later one, the walk goes back.
+/// When a mute ends during the walk, the later mutes move forward, so the walk could miss a mute between two pages.
+/// Therefore each page begins with the last mute of the page before. If a page begins with a later mute, the walk goes
+/// back.
 struct MuteWalk: Sendable {
     static let mutesPerPage = 100
 
@@ -14,9 +15,11 @@ struct MuteWalk: Sendable {
     private(set) var offset: Int? = 0
     /// The offset at which the last page ended.
     private var end = 0
-    /// How many mutes before that end the next page begins.
+    /// How many mutes before `end`, the end of the last page, the next page begins.
     private var overlap = 1
-    /// A list that changes all the time must not keep the walk going.
+    /// The maximum number of further pages.
+    ///
+    /// The number is limited, so that the walk ends even if the list changes all the time.
     private var pagesLeft: Int
     private let maxCount: Int
 
@@ -32,7 +35,7 @@ struct MuteWalk: Sendable {
         self.pagesLeft -= 1
         let last = self.mutes.items.last?.user
         if offset == 0, last == nil { self.mutes.at = page.at }
-        // Each page also has the mute of this user, whichever page lists it.
+        // Each page also has this user's own mute, although only one page lists it.
         self.mutes.own = page.own
         if let last, offset > 0, page.items.first.map({ $0.user > last }) ?? true, self.pagesLeft > 0 {
             self.overlap *= 10

@@ -5,9 +5,9 @@ internal import PlazaModel
 ///
 /// The methods are called on the delivery queue.
 protocol LiveStoresSink: AnyObject, Sendable {
-    /// The messages that the app has added before the client entered the live.
+    /// The local messages that the app added to the live's barrage before the client entered the live.
     var localTips: [Barrage] { get }
-    /// The changes to these states, of the stores that show other ones.
+    /// The changes after which the stores show these states; none for a store that shows its state already.
     func changes(to states: LiveStates) -> [StateChange]
     /// Publishes events of the stores, in order.
     func publish(_ events: [StoreEvent])
@@ -51,8 +51,8 @@ protocol DeviceSink: AnyObject, Sendable {
     func muteMicrophone()
     /// Unmutes the open microphone, unless the user has muted it since `muteCount` had this value.
     ///
-    /// A microphone is unmuted when the server has agreed. A mute in the meantime must win: nobody may hear the user
-    /// after it.
+    /// A microphone is unmuted only after the server has agreed. If the user mutes it in the meantime, the mute wins,
+    /// so that nobody hears the user.
     func unmuteMicrophone(unlessMutedSince muteCount: Int)
 }
 
