@@ -12,9 +12,9 @@ extension Device {
         self == .camera ? \.cameraLastError : \.microphoneLastError
     }
 
-    /// The public code for a device that does not start.
+    /// The public error code for a device that does not start.
     ///
-    /// The next lower codes stand for a missing permission, for a device that is in use, and for a missing device.
+    /// The three codes below it stand, in this order, for a missing permission, a device in use, and a missing device.
     private var firstErrorCode: Int { self == .camera ? -1100 : -1104 }
 
     /// The error of a call that could not open the device.

@@ -7,7 +7,7 @@ internal import MachineKit
 final class DeviceOpening: Sendable {
     /// How long a media engine may take.
     ///
-    /// The system may ask the user for permission meanwhile.
+    /// The limit is long, because the system may ask the user for permission.
     static let limit = Duration.seconds(60)
 
     private struct State {
@@ -62,7 +62,7 @@ final class DeviceOpening: Sendable {
     private func answerReceived(_ fault: DeviceError) -> Bool {
         let (caller, isLate) = self.state.withLock { state in
             defer { (state.caller, state.isLate) = (nil, false) }
-            // Without this, the timer would retain this object until the limit.
+            // Otherwise the timer would retain this object until the limit.
             state.timer.take()?.cancel()
             return (state.caller, state.isLate)
         }

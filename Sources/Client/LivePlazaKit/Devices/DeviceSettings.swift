@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The settings of devices that the app has made; nil for those that it has left to the media engine.
+/// The app's settings for its devices; a setting is nil if the app has left it to the media engine.
 struct DeviceSettings: Sendable {
     var isFrontCamera: Bool?
     var mirror: MirrorType?
@@ -9,7 +9,7 @@ struct DeviceSettings: Sendable {
     var captureVolume: Int?
     var outputVolume: Int?
 
-    /// Makes these settings at a media engine.
+    /// Passes the settings that the app has made to a media engine.
     func apply(to media: any MediaEngine) {
         if let isFrontCamera { media.switchCamera(isFront: isFrontCamera) }
         if let mirror { media.setMirror(mirror) }

@@ -3,9 +3,9 @@ internal import PlazaModel
 
 /// The part of a camera test that needs no view, and is the same on all systems.
 extension DeviceStore {
-    /// Lets the media engine begin a test of the camera, and waits until it has done so or has failed.
+    /// Lets the media engine begin a test of the camera, and waits until the test has begun or has failed.
     ///
-    /// A test that has failed or that was ended meanwhile is stopped, unless a later test has begun.
+    /// If the test has failed, or was ended while it was being started, it is stopped, unless a later test has begun.
     ///
     /// - Parameters:
     ///   - media: the media engine.
@@ -34,7 +34,7 @@ extension DeviceStore {
         }
     }
 
-    /// Ends the test of the camera by `stop`, also a test that is still being started.
+    /// Ends the test of the camera by `stop`, even if the test is still being started.
     func endCameraTest(by stop: () -> Void) {
         _ = self.progress.withLock { $0.cameraTests.begin(.camera, opens: false) }
         stop()

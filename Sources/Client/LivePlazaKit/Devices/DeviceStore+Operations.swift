@@ -29,11 +29,10 @@ extension DeviceStore {
         }
     }
 
-    /// Lets the media engine open a device, and waits until it has done so or has failed.
+    /// Lets the media engine open a device, and waits until the device is open or the opening has failed.
     ///
     /// If the media engine does not answer in time, the device is closed, and closed again if it is opened later. If
-    /// the media engine answers with an error, the device is closed only if it was off: a device that is on stays on if
-    /// it cannot be opened again.
+    /// the media engine answers with an error, the device is closed only if it was off. A device that was on stays on.
     private func startCapture(
         by device: Device, isFront: Bool, _ callNumber: Int, on engine: isolated PlazaEngine
     ) async throws(ErrorInfo) {
@@ -66,8 +65,8 @@ extension DeviceStore {
 
     /// Closes a device that the media engine has not opened, and reports it as off if others may see it on.
     private func closeUnopened(_ device: Device, on engine: isolated PlazaEngine) async {
-        // Others may see the device on if it was on before the call. They may also see it on while it is off here: this
-        // call has replaced an earlier opening, whose report is at the seat or under way.
+        // Other users may see the device as on if it was on before the call. They may also see it as on although it is
+        // off here, if this call has replaced an earlier opening whose report is at the seat or under way.
         let isOn = self.state.value[keyPath: device.status] == .on
         let isOnAtSeat = self.progress.withLock { $0.seat?.isOn(device) ?? false }
         let isReported = isOn || isOnAtSeat || engine.reportingDevices.contains(device)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Camera, microphone and screen of this user.
+/// The store of this user's camera, microphone and screen.
 ///
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
 /// seat, so that others see at once that a guest's camera is on. If a device is open before the user sits down, the
@@ -36,7 +36,7 @@ public final class DeviceStore: Sendable {
         var calls = DeviceCalls()
         /// The last calls that began or ended a test of the camera.
         var cameraTests = DeviceCalls()
-        /// What each media engine gets that the app sets.
+        /// The settings of the app, which each new media engine gets.
         var settings = DeviceSettings()
     }
 
@@ -207,7 +207,7 @@ extension DeviceStore {
         self.runInOrder { _, _ in
             formerEngine?.setReports(nil)
             newEngine?.setReports(reports)
-            // An engine that the app has replaced again meanwhile needs no settings.
+            // If the app has replaced the engine again in the meantime, the engine needs no settings.
             guard let newEngine, let reports, self.isCurrent(reports) else { return }
             self.progress.withLock { $0.settings }.apply(to: newEngine)
         }

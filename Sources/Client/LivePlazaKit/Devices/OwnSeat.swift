@@ -63,9 +63,10 @@ struct SeatDeviceChange: Equatable, Sendable {
         case (let old?, let new?):
             let isCameraLocked = old.allowsCamera && !new.allowsCamera
             let isMicrophoneLocked = old.allowsMicrophone && !new.allowsMicrophone
-            // A device that was on and is off was closed by a host, and must be closed here. But while a report of this
-            // client has no reply, the "off" may come from an earlier report of this client; the user has opened the
-            // device again since, so it stays open. A microphone that the user has muted is off, too, and stays open.
+            // If the seat showed a device as on and now shows it as off, a host has closed it, and it must be
+            // closed here. In two cases the device stays open. While a report of this client has no reply, the "off"
+            // may come from an earlier report, and the user has opened the device again since. And a microphone that
+            // the user has muted is shown as off, too.
             let isCameraOff = old.isCameraOn && !new.isCameraOn && !devices.reporting.contains(.camera)
             let isMicrophoneOff =
                 old.isMicrophoneOn && !new.isMicrophoneOn && !devices.isMuted

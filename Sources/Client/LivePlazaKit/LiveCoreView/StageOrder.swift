@@ -2,9 +2,9 @@
 
 /// The views of a stage from the lowest to the highest.
 ///
-/// The system draws subviews in their order, and offers a touch to the last one first. The `zPosition` of layers could
-/// also order what is drawn. But touches and accessibility ignore it, and views that the app adds to the stage itself
-/// would lie under the video.
+/// The system draws subviews in their order, and offers a touch to the last subview first. The `zPosition` of layers
+/// could also order what is drawn. But touches and accessibility ignore the `zPosition`, and views that the app adds to
+/// the stage itself would lie under the video.
 struct StageOrder<View: AnyObject> {
     /// Where a view must be inserted.
     enum Position {

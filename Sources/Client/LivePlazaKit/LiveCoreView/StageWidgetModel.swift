@@ -3,9 +3,9 @@ public import Foundation
 
 /// Decides which widgets lie over the video of a stage, and where.
 ///
-/// A view passes each new scene and size to the model, and applies the changes that it returns. The app's delegate is
-/// referenced weakly, so the app must retain it. Without one, the view's own delegate makes the widgets. The widgets of
-/// two delegates are never mixed.
+/// A view passes each new scene and size to the model, and applies the changes that the model returns. The app's
+/// delegate is referenced weakly, so the app must retain it. If the app has no delegate, the view's own delegate makes
+/// the widgets. The widgets of two delegates are never mixed.
 public struct StageWidgetModel<View: AnyObject> {
     private let fallback: (any StageWidgetDelegate<View>)?
     private var widgets: [WidgetKey: PlacedWidget] = [:]

@@ -70,8 +70,9 @@ public struct StageScene: Sendable, Hashable {
 
     /// Publishes the present scene of a live, and each new one.
     ///
-    /// A frame may change all three states, which are published one after the other. Each scene is made of what the
-    /// states are by then, so no scene has the seats after a frame and the connection before it.
+    /// One frame of the server may change all three states, which are published one after the other. Each scene is made
+    /// from the newest value of each state. So no scene mixes the seats after a frame with the connection before the
+    /// frame.
     static func publisher(
         _ seats: StatePublisher<LiveSeatState>, _ coHost: StatePublisher<CoHostState>,
         _ battle: StatePublisher<BattleState>

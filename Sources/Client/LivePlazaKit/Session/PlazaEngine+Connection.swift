@@ -22,9 +22,9 @@ extension PlazaEngine {
         }
         var coreOptions = ClientCore.Options(
             session: SessionID(options.session ?? self.newSession()), hasTokenProvider: options.tokenProvider != nil)
-        // An earlier process may have used the same session. The ids must then be above the ids of that process,
-        // because the server takes a call with a known id for a repeated call. The wall time in milliseconds is above
-        // those ids, unless the earlier process made more than one call a millisecond on average.
+        // An earlier process may have used the same session. The ids of this process must be above the ids of the
+        // earlier one, because the server treats a call with a known id as a repeated call. The wall time in
+        // milliseconds is above the earlier ids, unless the earlier process made more than one call a millisecond.
         coreOptions.firstID = options.session == nil ? 1 : self.clock.wall.milliseconds
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""

@@ -44,7 +44,9 @@ struct FeedLog: Sendable {
         Array(self.items.reversed().lazy.filter { $0.content.feedClass == .barrage }.prefix(count).reversed())
     }
 
-    /// The item `liveEnded`; nil if the live has not ended, or if a client at `position` has the item.
+    /// The item `liveEnded`, which is the last of a feed.
+    ///
+    /// Nil if the live has not ended, or if a client at `position` has the item already.
     func endItem(missedAt position: FeedPosition) -> FeedItem? {
         guard let endItem = self.items.last, endItem.content.isEnd else { return nil }
         let hasReceivedNothing = position.epoch == 0

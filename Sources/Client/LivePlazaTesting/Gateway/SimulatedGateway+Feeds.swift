@@ -60,7 +60,7 @@ extension SimulatedGateway {
 
     /// Replies to a successful join: makes the client a viewer, and sends it the history and the count of the live.
     mutating func completeJoin(_ key: LiveKey, epoch: Int64, _ outcome: Outcome, call: Int64, _ connection: Int) {
-        // A client that is a viewer already gets the feed already, so it needs only the reply.
+        // A client that is a viewer already gets the feed, so it needs only the reply.
         let isViewer = self.connections[connection]?.live == key
         if isViewer { return self.reply(call, outcome, to: connection) }
         let lastNumber = self.feeds[key]?.lastNumber(inEpoch: epoch) ?? 0
@@ -106,7 +106,7 @@ extension SimulatedGateway {
             return self.reply(call, error, to: connection)
         }
         let positionBeforeEnd = FeedPosition(epoch: log.epoch, number: endItem.position.number - 1)
-        // The replay has no gap only if the end is the one item that the client missed.
+        // If the client missed only `liveEnded`, the replay is complete. Otherwise it has a gap.
         let result = CallResult.resumed(
             ticket: point.ticket, position: positionBeforeEnd, replayed: point.position == positionBeforeEnd)
         self.reply(call, .success(result: result), to: connection)

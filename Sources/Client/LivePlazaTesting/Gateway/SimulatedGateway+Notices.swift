@@ -40,8 +40,8 @@ extension SimulatedGateway {
         if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
             let isRemoved =
                 self.connections[number]?.core.kicked(from: entry.notice.live, lowestValidTicket: floor) ?? false
-            // Such a kick removes the other devices of a user who joins on a new one. The new device stays in the live,
-            // so it gets no notice.
+            // This kick removes the user's other devices, because the user has joined on a new device. The new device
+            // stays in the live, so it gets no notice.
             if reason == .byLoggedOnOtherDevice, !isRemoved, self.connections[number]?.core.membership != .outside {
                 return
             }

@@ -23,7 +23,7 @@ struct SimulatedGateway: Sendable {
     var ranking: Ranking
     /// The last notices, for clients that connect again.
     var notices = NoticeRing()
-    /// The replies that wait until the model has their required revision.
+    /// The replies that wait until `model`, the gateway's knowledge of the lives, has the revision that they require.
     var prematureReplies = PrematureReplies()
     /// The last items of each feed.
     var feeds: [LiveKey: FeedLog] = [:]
@@ -34,7 +34,7 @@ struct SimulatedGateway: Sendable {
     private var effects: [Effect] = []
     /// The offset of the last notice; 0 before the first.
     var noticeOffset: Int64 = 0
-    /// When the ranking was last refreshed.
+    /// When `ranking`, the order of the lives in lists, was last refreshed.
     private var rankedAt = MonotonicTime.distantPast
     /// When heartbeats were last sent.
     private var heartbeatsSentAt = MonotonicTime.distantPast
@@ -43,7 +43,7 @@ struct SimulatedGateway: Sendable {
 
     /// The gateway sends nine heartbeats of each member in the duration of a lease: one every 90 s / 9 = 10 s.
     private static let heartbeatInterval = Milliseconds(ServiceGroup.lease.count / 9)
-    /// The interval at which deadlines are checked.
+    /// The interval at which the gateway checks the deadlines of connections and calls.
     private static let sweepInterval = Milliseconds(100)
 
     init(policies: Policies, startTime: Timestamp, at now: MonotonicTime, seed: UInt64) {

@@ -16,7 +16,7 @@ final class ReplayNetwork: Transport {
 
     private let state = Locked(State())
 
-    /// The methods whose calls the replayed client makes, too: by itself, or because the replay calls its stores.
+    /// The methods whose calls the replayed client repeats, by itself or because the replay calls its stores.
     private static let repeatedMethods: Set<String> = [
         "login", "live.join", "live.create", "live.leave", "live.get", "live.summary", "audience.list", "live.mutes",
         "seat.requests", "cohost.requests", "battle.requests", "ping",

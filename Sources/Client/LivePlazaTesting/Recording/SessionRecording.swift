@@ -20,7 +20,7 @@ public struct SessionRecording: Sendable, Hashable {
             case closed
         }
 
-        /// Milliseconds since the recording began; recordings of earlier versions have fractions of them.
+        /// Milliseconds since the recording began; a number with a fraction in recordings of earlier versions.
         var at: Double
         var kind: Kind
         /// The JSON of a frame, without the token of a login.

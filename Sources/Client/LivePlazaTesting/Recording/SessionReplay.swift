@@ -32,7 +32,7 @@ public final class SessionReplay: Sendable {
     /// Whether the replay has called the client's login.
     private let hasLoggedIn = Locked(false)
 
-    /// How far the clock may advance while the replay waits until the client connects or repeats a recorded call.
+    /// The maximum time by which the replay advances the clock to wait until the client connects or repeats a call.
     private static let maxWait = Milliseconds.seconds(60)
 
     /// Prepares a replay, which starts at the beginning of the recording.
@@ -108,15 +108,16 @@ public final class SessionReplay: Sendable {
             info.liveID = live
             self.plaza.liveListStore.createLive(info, completion: nil)
         case "live.leave": self.plaza.liveListStore.leaveLive(completion: nil)
-        // The received frames contain most effects of the other calls; the type's documentation names the rest.
+        // Most effects of the other calls are in the received frames. The type's documentation names the other effects.
         default: break
         }
         self.queue.drain()
     }
 
-    /// Turns a recorded frame into the one that the replayed client gets.
+    /// Turns a recorded frame into the frame that the replayed client gets.
     ///
-    /// A reply gets the id with which the replayed client has made the same call. Other frames are returned unchanged.
+    /// A reply gets the id with which the replayed client has made the same call. Frames other than replies are
+    /// returned unchanged.
     ///
     /// - Returns: The frame; nil for a reply to a call that the replayed client has not repeated.
     private func translated(_ text: String) -> [UInt8]? {

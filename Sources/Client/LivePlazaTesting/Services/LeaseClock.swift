@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-/// The two times of the leases: the time of day, and the lease time, which decides when a lease ends.
+/// The clock of the leases, the records that members are present: it has the time of day and the lease time.
 ///
-/// The lease time stops while no input is received, so that no lease ends during a standstill.
+/// The lease time decides when a lease ends. It stops during a standstill, a long time without an input, so that no
+/// lease ends meanwhile.
 struct LeaseClock: Sendable {
     /// How long a lease lasts after the last heartbeat.
     let leaseDuration: Milliseconds

@@ -3,9 +3,9 @@ internal import AudienceCore
 internal import MachineKit
 internal import PlazaModel
 
-/// The leases of all lives, in memory.
+/// The leases of all lives, in memory: which sessions are in which live, and until when.
 ///
-/// They follow the rules of the scripts that presence runs in Redis.
+/// This type follows the rules of the scripts that presence runs in Redis.
 struct Leases: Sendable {
     private var lives: [LiveKey: LiveLeases] = [:]
     private var clock: LeaseClock
@@ -18,8 +18,9 @@ struct Leases: Sendable {
     /// Removes all leases.
     mutating func removeAll() { self.lives = [:] }
 
-    /// Executes the lease request that belongs to an input; nil if the input needs no lease.
+    /// Executes the lease request that belongs to an input.
     ///
+    /// `request`: the request; nil if the input needs no lease.
     /// `moment`: the time and offset of the input.
     mutating func execute(_ request: LeaseRequest?, at moment: Moment) -> LeaseResult {
         self.clock.advance(to: moment)

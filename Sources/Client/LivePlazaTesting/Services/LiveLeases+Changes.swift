@@ -55,7 +55,7 @@ extension LiveLeases {
 
     /// Removes a session, and revokes its tickets up to `ticket`, even if the session has no lease any more.
     ///
-    /// A session that has joined again meanwhile has a later ticket, and stays.
+    /// A session that has joined again has a later ticket than `ticket`, and stays.
     mutating func leave(
         _ user: UserID, _ session: SessionID, _ ticket: Ticket, at clock: LeaseClock
     ) -> [LeaseChange] {
@@ -81,7 +81,7 @@ extension LiveLeases {
         return [.kicked(user: member.user, count: self.count)]
     }
 
-    /// Changes the profile of a user, unless the ticket of the session that asks for it is revoked.
+    /// Changes the profile of a user, unless the ticket of the session that asks for the change is revoked.
     mutating func rename(
         _ user: UserInfo, _ session: SessionID, _ ticket: Ticket, at clock: LeaseClock
     ) -> [LeaseChange] {
@@ -127,7 +127,7 @@ extension LiveLeases {
         return self.count == previousCount ? [] : [.asserted(count: self.count)]
     }
 
-    /// Removes leases that have ended, in the order of the users' ids, until `remaining` or a few more are removed.
+    /// Removes at least `remaining` of the leases that have ended, or all, in the order of the users' ids.
     ///
     /// `remaining` is lowered by the number of removed leases. It may become negative, because all ended leases of one
     /// user are removed together.
@@ -142,7 +142,7 @@ extension LiveLeases {
         return changes
     }
 
-    /// The members after the ticket with the offset `after`, in the order of their first joins.
+    /// The members whose first join has a higher offset than `after`, in the order of these joins.
     func page(after: Int64, count: Int) -> LeaseResult {
         let listed = self.members.values.compactMap { member in
             member.listTicket.map { ListedMember(ticket: $0, member: member) }

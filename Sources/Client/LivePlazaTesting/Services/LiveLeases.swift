@@ -21,7 +21,7 @@ struct LiveLeases: Sendable {
         var sessions: [Session]
     }
 
-    /// The user and the session whose tickets a revocation makes void.
+    /// The user and the session whose tickets (the proofs of their joins) a revocation makes void.
     private struct RevokedKey: Hashable, Sendable {
         let user: UserID
         /// The revoked session; nil for all sessions of the user.
@@ -31,14 +31,14 @@ struct LiveLeases: Sendable {
     /// All tickets up to `ticket` are void, until the revocation is dropped.
     private struct Revocation: Sendable {
         let ticket: Ticket
-        /// When the revocation is dropped.
+        /// The time of day from which the revocation may be dropped.
         let droppedAt: Timestamp
     }
 
     /// The profile of a user whose leases have expired.
     private struct ExpiredProfile: Sendable {
         var user: UserInfo
-        /// When the profile is dropped.
+        /// The time of day from which the profile may be dropped.
         let droppedAt: Timestamp
     }
 

@@ -4,7 +4,7 @@ internal import PlazaModel
 
 /// One service in memory: its machine, its inbox, and the rows of its only partition.
 struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
-    /// The machine, which holds the settings of the apps; it is updated when they change.
+    /// The machine (the service's logic), which holds the settings of the apps; it is updated when the settings change.
     var machine: M
     /// Whether the service handles its inbox; otherwise inputs wait.
     var isRunning = true
@@ -50,11 +50,11 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
     }
 }
 
-/// The clock of a partition, which advances only with its inputs and ticks.
+/// The clock of a partition, which advances only with the partition's inputs and ticks.
 struct PartitionClock: Sendable {
     /// The time of the last input or tick; `distantPast` before the first one.
     private(set) var now = Timestamp.distantPast
-    /// The sum of the standstills so far: of the long times without an input or tick (see `Moment.standstill`).
+    /// The sum of the standstills, the long times without an input or tick, so far (see `Moment.standstill`).
     private var standstill = Milliseconds(0)
     private var offset: Int64 = 0
 
@@ -84,8 +84,7 @@ struct InputQueue<Element: Sendable>: Sendable {
         guard self.start < self.elements.count else { return nil }
         defer {
             self.start += 1
-            // The free places at the front are removed when they are more than half of the array, but not while they
-            // are few.
+            // The free places at the front are removed when they are many and more than half of the array.
             if self.start > 64, self.start * 2 > self.elements.count {
                 self.elements.removeFirst(self.start)
                 self.start = 0

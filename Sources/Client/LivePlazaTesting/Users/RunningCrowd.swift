@@ -136,10 +136,9 @@ public final class RunningCrowd: Sendable {
         self.state.withLock { $0[keyPath: kind].take(perSecond: rate, inStepOf: Self.step) }
     }
 
-    /// Makes a random user who is in the live perform an action.
+    /// Makes a random user who is in the live perform an action, and counts a rejection.
     ///
-    /// - Returns: Whether the server accepted the action; a rejection is counted. False, too, if no user is in the
-    ///   live.
+    /// - Returns: Whether the server accepted the action; false also if no user is in the live.
     private func attempt(_ action: (ScriptedUser) throws(ErrorInfo) -> Void) -> Bool {
         let number = self.state.withLock { state -> Int? in
             state.presentUsers.isEmpty ? nil : state.random.pick(state.presentUsers.sorted())
@@ -190,7 +189,7 @@ public final class RunningCrowd: Sendable {
 private struct DueActions {
     /// A higher rate is limited to this one.
     private static let maxPerSecond = 1000.0
-    /// The part of an action that is due but not done yet, because a step is often too short for a whole action.
+    /// The fraction of an action that is due already; a step is often too short for a whole action.
     private var fraction = 0.0
 
     /// Removes and returns the number of whole actions that are due in the next step; the remaining fraction of an
