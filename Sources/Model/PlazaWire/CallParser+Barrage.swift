@@ -38,8 +38,9 @@ private struct SummaryParams: Decodable {
     var live: String
 }
 
-/// Parses the calls that the fan-out answers, the machine that writes the feeds: `barrage.*`, `gift.send`, `like.send`,
-/// `seat.speaking` and `live.summary`.
+/// Parses the calls that the fan-out, the machine that writes the feeds, answers.
+///
+/// These are `barrage.*`, `gift.send`, `like.send`, `seat.speaking` and `live.summary`.
 extension CallParser {
     /// The methods that this extension parses.
     static let barrageMethods: Set<String> = [

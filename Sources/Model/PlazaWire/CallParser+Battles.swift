@@ -77,8 +77,9 @@ extension CallParser {
         return self.forwardFromServer(.battleInfo(battle: BattleID(battle), live: nil, caller: self.caller))
     }
 
-    /// Forwards a call that only an app's server may send, which need not be in a live; the connection machine rejects
-    /// other callers.
+    /// Forwards a call that only an app's server may send; the server need not be in a live.
+    ///
+    /// The connection machine, which decides the battles, rejects other callers.
     private func forwardFromServer(_ command: ConnectionCommand) -> ParsedCall {
         .forward(.connection(ConnectionInput(app: self.app, command)), inLive: nil)
     }

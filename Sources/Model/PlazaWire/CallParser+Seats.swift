@@ -97,7 +97,7 @@ extension CallParser {
         case "requests": command = .requests(caller: self.caller)
         default: throw Self.unknownMethodError(frame.method)
         }
-        // A user must be in the live; an app's server need not be.
+        // A user must be in the live; an app's server need not be in it.
         return .forward(.seat(SeatInput(key, command)), inLive: self.requiredLive(key.live))
     }
 }

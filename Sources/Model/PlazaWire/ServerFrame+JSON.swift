@@ -7,7 +7,8 @@ package import PlazaModel
 extension ServerFrame: Codable {
     private enum Kind: String, CodingKey {
         case reply
-        /// Also a `history` frame, which is encoded as a feed with `history: true`.
+        /// Items of the feed, or earlier messages (a `history` frame), which are encoded as a feed with
+        /// `history: true`.
         case feed
         case counts
         case notice

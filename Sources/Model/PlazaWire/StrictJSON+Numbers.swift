@@ -18,8 +18,8 @@ extension StrictJSON {
         case .number:
             guard let double = Double(String(decoding: digits, as: UTF8.self)), let number = Number(exactly: double)
             else { return nil }
-            // A `Double` represents integers below 2^53 exactly. Larger ones may have been rounded, so they are made
-            // of the digits.
+            // A `Double` represents integers below 2^53 exactly. Larger integers may have been rounded, so they are
+            // read from the digits.
             return double.magnitude < 0x1p53 ? number : DecimalDigits(digits)?.integer()
         default: return nil
         }

@@ -126,7 +126,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The indices of the values' entries by the bytes of the name; nil for a small object, whose members are searched
     /// in order.
     ///
-    /// A string as key would be hashed in a time that grows with the square of its combining marks.
+    /// The keys are bytes, because hashing a string takes a time that grows with the square of its combining marks.
     let valueIndices: [ArraySlice<UInt8>: Int]?
 
     /// The largest number of entries of an object without `valueIndices`; a member has at least two entries, for its
@@ -151,8 +151,8 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { self.object.codingPath }
 
     var allKeys: [Key] {
-        // Swift treats canonically equivalent strings as equal, so a dictionary can have only one key for all such
-        // names: the first name counts.
+        // Swift treats canonically equivalent strings as equal, so a dictionary has only one key for such names. The
+        // first of the names counts.
         var (names, known): ([String], Set<String>) = ([], [])
         self.object.json.forEachMember(of: self.object.index) { name, _ in
             if known.insert(name).inserted { names.append(name) }
@@ -207,7 +207,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     // The default implementations of these methods would search for a member three times. Integers of other sizes and
-    // floating-point numbers still use them.
+    // floating-point numbers still use the default implementations.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try self.presentValue(key)?.bool() }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try self.presentValue(key)?.text() }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try self.presentValue(key)?.integer(type) }
@@ -252,7 +252,7 @@ private struct Elements: UnkeyedDecodingContainer {
     var count: Int? { nil }
     var isAtEnd: Bool { self.nextEntry >= self.endEntry }
 
-    /// Reads the next element, and advances to the one after it unless `read` throws.
+    /// Reads the next element, and advances to the following element unless `read` throws.
     private mutating func readNext<Value>(_ read: (StrictJSONDecoder) throws -> Value) throws -> Value {
         guard !self.isAtEnd else {
             let path = self.codingPath + [JSONKey(intValue: self.currentIndex)]

@@ -4,7 +4,7 @@ internal import MachineKit
 extension Wire {
     /// Decodes JSON that a client sent by HTTP; a call by WebSocket is a `CallFrame`.
     ///
-    /// The names of a decoded object are hashed. Therefore the combining marks are counted before.
+    /// The combining marks are counted before the names of objects are hashed, because hashing many marks takes long.
     ///
     /// - Throws: `notJSON`; or `badField` if a name or a string has more than `String.maxMarks` combining marks in
     ///   a row.

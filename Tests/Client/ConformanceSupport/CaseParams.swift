@@ -48,7 +48,7 @@ package struct CaseParams {
 
     /// The parameter with this label, converted by `convert`; nil if it is missing.
     ///
-    /// A parameter that cannot be converted is an issue of the test: with a default in its place, the case would test
+    /// A parameter that cannot be converted is an issue of the test, because with a default value the case would test
     /// something else than it says.
     private func read<Value>(_ label: String, _ convert: (JSONValue) -> Value?) -> Value? {
         guard let value = self.value.members[label] else { return nil }

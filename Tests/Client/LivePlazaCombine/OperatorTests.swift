@@ -14,8 +14,8 @@ import Testing
         var values: [Int] = []
         let cancellable = subject.map { $0 + "0" }.compactMap { Int($0) }.filter { $0 > 10 }.removeDuplicates()
             .dropFirst().sink { values.append($0) }
-        // `map` makes 20, 20, x0, 10, 30, 30, 20, 20. `compactMap` leaves out x0, which is not a number, and `filter`
-        // 10, which is not above 10. Without duplicates 20, 30, 20 remain, and `dropFirst` drops the first of them.
+        // `map` makes 20, 20, x0, 10, 30, 30, 20, 20. `compactMap` leaves out x0, which is not a number. `filter`
+        // leaves out 10, which is not above 10. Without duplicates 20, 30, 20 remain, and `dropFirst` drops the first.
         for text in ["2", "2", "x", "1", "3", "3", "2", "2"] { subject.send(text) }
         #expect(values == [30, 20])
         _ = cancellable

@@ -151,7 +151,7 @@ import Testing
         }
         scheduler.advance(milliseconds: 100)
         // The first count, 0, is delivered at once. Then a count is sent every 10 ms, and `throttle` delivers one every
-        // 100 ms. At 100 ms it delivers the count 9, because the count 10 is sent only after that.
+        // 100 ms. At 100 ms it delivers the count 9, because the count 10 is sent only after the delivery.
         #expect(throttled == [0, 9, 19, 29, 30])
         #expect(debounced == [30])
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// `debounce`, `throttle` and `receive(on:)` over a scheduler whose time the test controls.
 ///
-/// `subscriber` requests all values at once; a test about demand makes a subscriber that requests few.
+/// `subscriber` requests all values at once. A test about demand makes a subscriber that requests only some values.
 @Suite struct TimingTests {
     private let subject = PassthroughSubject<Int, TestError>()
     private let scheduler = VirtualTimeScheduler()
@@ -57,7 +57,7 @@ import Testing
         // The subscriber has requested no value, so 1 is dropped.
         source.emit(1)
         self.scheduler.advance(milliseconds: 10)
-        // The request is for 2, and at 2 the subscriber requests 3. So 4 is dropped.
+        // The request is for the value 2, and at 2 the subscriber requests one more value, 3. So 4 is dropped.
         limitedSubscriber.demandAfterValue = { $0 == 2 ? .max(1) : .none }
         limitedSubscriber.request(.max(1))
         for value in 2...4 {

@@ -85,7 +85,7 @@ private final class SimulatedSessionEnvironment: SessionEnvironment {
         return outcome
     }
 
-    /// Lets the same time pass whatever the limit is, if the condition does not hold yet.
+    /// If the condition does not hold yet, lets a fixed time pass, whatever the limit is.
     func wait(atMost limit: Duration, until condition: () -> Bool) { if !condition() { self.passTime() } }
 
     /// Advances the time by more than a client needs to reconnect and to send its call again.

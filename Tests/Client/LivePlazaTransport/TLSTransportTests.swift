@@ -63,7 +63,7 @@ struct TLSTransportTests {
         }
     }
 
-    /// 1015 is the close code of a failed TLS handshake, 1006 that of an end without a close frame.
+    /// 1015 is the close code of a failed TLS handshake, and 1006 the close code of an end without a close frame.
     @Test(arguments: [(SecureEchoServer.Mode.answersInClearText, 1015), (.closesDuringHandshake, 1006)])
     func `a connection to a server without TLS, or to one that closes during the handshake, is closed`(
         _ mode: SecureEchoServer.Mode, code: Int

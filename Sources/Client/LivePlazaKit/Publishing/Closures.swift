@@ -13,7 +13,7 @@ public typealias MetaDataCompletionClosure = (Result<[String: String], ErrorInfo
 /// The codes are: 0 if the host was asked, 1 if there is no such live, 2 if the live was named twice, 3 if the live is
 /// in a battle, 4 if the live is not connected.
 public typealias BattleRequestClosure = (Result<(BattleInfo, [String: Int]), ErrorInfo>) -> Void
-/// As `CompletionClosure`, with a page of a list, and the cursor of the next page.
+/// Like `CompletionClosure`, but also gets a page of a list, and the cursor of the next page.
 public typealias ListResultCompletionClosure<T> = (Result<([T], String), ErrorInfo>) -> Void
 
 /// Passes an app's closure to the delivery queue; the closure is called only there.

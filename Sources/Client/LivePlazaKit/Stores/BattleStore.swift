@@ -102,7 +102,9 @@ public final class BattleStore: @unchecked Sendable {
         StoreCall(method, ["battle": .text(battleID)], then: .battleAnswered(battle: battleID))
     }
 
-    /// The code of a user who is no host of the connection: the one that the server gives a live outside of it.
+    /// The code of a user who is no host of the connection.
+    ///
+    /// It is the code that the server gives a live outside of the connection.
     private static let notConnectedCode = 4
 
     private func requestOperation(
@@ -146,8 +148,8 @@ public final class BattleStore: @unchecked Sendable {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
             let lives = engine.livesOfHosts(users, in: liveID).map(\.live)
-            // If no user is a host of the connection, the call names this live itself. It is never asked, so nothing is
-            // withdrawn, but the server still reports whether there is such a battle.
+            // If none of the users is a host of the connection, the call names this live itself. A live never asks
+            // itself, so nothing is withdrawn, but the server still reports whether there is such a battle.
             let targets = lives.isEmpty && !users.isEmpty ? [liveID] : lives
             let params: [String: JSONValue] = ["battle": .text(battle), "to": .texts(targets)]
             let change = LocalChange.battleRequestCancelled(battle: battle, lives: lives)

@@ -45,7 +45,7 @@ public final class LikeStore: @unchecked Sendable {
             let batchedCall = stores.likeTaps.withLock { taps -> Task<Result<Void, ErrorInfo>, Never>? in
                 // `count` is limited before the addition, so that the sum does not overflow.
                 taps.count = min(LikeTaps.maxCount, taps.count + min(LikeTaps.maxCount, max(1, count)))
-                // A batch comes first, because it may still wait to be sent when the pause has just ended.
+                // Collected taps come first, because they may still wait to be sent when the pause has just ended.
                 if let batchedCall = taps.batchedCall { return batchedCall }
                 guard taps.isPaused else { return nil }
                 let newCall = engine.task { await $0.sendLikesAfterPause(of: stores) }

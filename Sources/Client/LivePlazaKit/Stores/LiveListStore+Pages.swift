@@ -25,7 +25,7 @@ extension LiveListStore {
     private static let maxRestarts = 3
     /// The maximum number of times that one page is read again because the client reads too often (R12.8).
     private static let maxRateLimitWaits = 5
-    /// How long to wait before that if the server does not state a time.
+    /// The pause before a page is read again, if the server does not state a pause.
     private static let defaultRateLimitWait = Duration.seconds(1)
 
     /// The operation that reads a page and shows it in the list.
@@ -34,7 +34,7 @@ extension LiveListStore {
     /// list had before. This may take many reads, so the client waits when the server rejects one as too frequent.
     func fetchOperation(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
-            // A list that begins later, for example that of another category, is not replaced by this one.
+            // This list must not replace a list that is begun later, for example the list of another category.
             let listNumber = self.listNumber.withLock { number in
                 if cursor.isEmpty { number += 1 }
                 return number
@@ -56,7 +56,7 @@ extension LiveListStore {
     ) async throws(ErrorInfo) {
         let shownCursor = self.state.value.liveListCursor
         let page = try await self.readPage(cursor, query, engine)
-        // A page behind a list that was replaced meanwhile, for example by that of another category, is of no use.
+        // If the list was replaced meanwhile, for example by the list of another category, the page is of no use.
         guard cursor.isEmpty || shownCursor == self.state.value.liveListCursor else { return }
         let list = Self.merged(cursor.isEmpty ? [] : self.state.value.liveList, page.lives)
         self.show(list, page.cursor, ofList: listNumber)

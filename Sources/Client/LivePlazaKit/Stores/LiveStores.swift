@@ -38,7 +38,7 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
 
     /// Creates the states and events of the stores.
     ///
-    /// `publishers`: those that exist are used again, and those that are missing are created and added.
+    /// `publishers`: the publishers of the live; missing ones are created and added.
     /// `giftLanguage`: shared with the former stores of the live.
     init(
         _ liveID: String, on engine: PlazaEngine, _ publishers: inout WeakPublishers, giftLanguage: Locked<String?>

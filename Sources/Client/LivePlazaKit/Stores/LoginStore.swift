@@ -85,7 +85,7 @@ public final class LoginStore: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Throws if the name of the app in the token is a number, but not this one.
+    /// Throws if the token names the app by a number other than this one.
     private static func checkApp(_ appID: Int32, of token: String) throws(ErrorInfo) {
         guard let app = TokenValue.app(of: token), let number = Int64(app), number != Int64(appID) else { return }
         throw ErrorInfo(

@@ -14,7 +14,7 @@ final class StoreRegistry: Sendable {
         weak var login: LoginStore?
         weak var devices: DeviceStore?
         var lives: [String: LiveEntry] = [:]
-        /// When there are this many lives, the entries of those without stores and subscriptions are removed.
+        /// When there are this many lives, the entries of the lives without stores and subscriptions are removed.
         var cleanUpCount = StoreRegistry.minCleanUpCount
     }
 
@@ -28,7 +28,7 @@ final class StoreRegistry: Sendable {
         var isReleased: Bool { self.stores == nil && self.publishers.areReleased }
     }
 
-    /// The lowest number of lives at which entries are removed; below, it is not worth the work.
+    /// The lowest number of lives at which entries are removed; for fewer lives, the search is not worth the work.
     private static let minCleanUpCount = 16
 
     private let state = Locked(State())

@@ -29,7 +29,7 @@ package struct DismissalPolicy: Hashable, Sendable, Codable {
 package enum DevicePolicy: String, Hashable, Sendable, Codable {
     /// Any number.
     case several
-    /// One: a new sign-in ends the older ones.
+    /// One: a new sign-in ends the user's older sessions.
     case one
 }
 

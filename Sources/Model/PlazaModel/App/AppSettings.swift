@@ -34,7 +34,7 @@ package enum AppSettingsChange: Hashable, Sendable, Codable {
     case removeWords(words: [String])
     /// Replaces the whole catalogue.
     case setGifts(categories: [GiftCategory])
-    /// Adds a category at the end, or replaces the texts of an existing one, which keeps its gifts.
+    /// Adds a category at the end, or replaces the texts of the category with the same id, which keeps its gifts.
     case putCategory(category: GiftCategory)
     /// Removes a category and its gifts.
     case removeCategory(category: GiftCategoryID)
@@ -44,9 +44,10 @@ package enum AppSettingsChange: Hashable, Sendable, Codable {
     case removeGift(gift: GiftID)
 }
 
-/// Limits of an app's settings: the maximum number, or for a name with `Bytes` the maximum size in bytes.
+/// Limits of an app's settings.
 ///
-/// A range contains the valid values.
+/// A number is a maximum count, or, if its name contains `Bytes`, a maximum size in bytes. A range contains the valid
+/// values.
 package enum AppLimits {
     package static let words = 5000
     package static let wordBytes = 100

@@ -37,9 +37,9 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case seatsChanged(seats: [Seat])
     /// The live `from` asked the lives `to` for a battle.
     ///
-    /// The `WebhookEvent.key` of this and each later event of the battle is that of `from`. `durationMilliseconds` is
-    /// the planned length of the battle. `timeoutMilliseconds` is how long the lives `to` may take to accept; 0 if
-    /// `needResponse` is false.
+    /// This event and each later event of the battle have the live `from` in their `WebhookEvent.key`.
+    /// `durationMilliseconds` is the planned length of the battle. `timeoutMilliseconds` is how long the lives `to` may
+    /// take to accept; 0 if `needResponse` is false.
     case battleCreated(
         battle: BattleID, from: BattleSide, to: [BattleSide], durationMilliseconds: Int64, timeoutMilliseconds: Int64,
         needResponse: Bool, extensionInfo: String)
@@ -70,7 +70,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     }
 }
 
-/// The names of the events; `AppHooks.events` lists those that an app's backend receives.
+/// The names of the events; `AppHooks.events` lists the events that an app's backend receives.
 package enum WebhookName: String, Hashable, Sendable, Codable, CaseIterable {
     case roomCreated
     case roomEnded

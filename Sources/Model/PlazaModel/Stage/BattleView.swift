@@ -36,7 +36,7 @@ package struct BattleView: Hashable, Sendable, Codable {
     package var startTime: Timestamp
     /// The planned end time; once `ended` is set, the actual end time.
     package var endTime: Timestamp
-    /// The inviter's side first, then the others in the order of invitation.
+    /// The inviter's side first, then the invited lives' sides in the order of invitation.
     package var sides: [BattleSide]
     /// How the battle ended, which makes the scores final; nil while it runs.
     package var ended: BattleEndReason?

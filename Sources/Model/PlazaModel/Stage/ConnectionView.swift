@@ -6,10 +6,10 @@ package struct ConnectionMember: Hashable, Sendable, Codable {
     package var live: LiveID
     package var host: UserInfo
     package var joinedAt: Timestamp
-    /// The live's seats as the other members see them: of a video live the occupied seats, of a voice live the first
-    /// six.
+    /// The live's seats as the other members see them.
     ///
-    /// At most `Limits.seatCount`. Nil in the live's own view, and until the seat machine has sent the seats.
+    /// For a video live these are the occupied seats, at most `Limits.seatCount`. For a voice live these are the first
+    /// six (`Limits.voiceCoHostSeats`). Nil in the live's own view, and until the seat machine has reported the seats.
     package var seats: [Seat]?
 
     package init(live: LiveID, host: UserInfo, joinedAt: Timestamp, seats: [Seat]? = nil) {

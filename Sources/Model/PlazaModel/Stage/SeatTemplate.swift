@@ -5,7 +5,7 @@
 /// Voice templates have the numbers 1 to 199, video templates 200 to 999. A template is for single lives, for co-host
 /// connections, or for both.
 package struct SeatTemplate: Hashable, Sendable {
-    /// The kind of live; voice lives and video lives cannot be connected.
+    /// The kind of live; a voice live cannot be connected with a video live.
     package enum Kind: Hashable, Sendable {
         case voice
         case video
@@ -15,7 +15,7 @@ package struct SeatTemplate: Hashable, Sendable {
     package enum Shape: Hashable, Sendable {
         /// Equal cells, whose size depends on the number of users; the last row is centred.
         case dynamicGrid
-        /// The first user full screen; the others in small squares at the right edge, from the bottom up.
+        /// The first user full screen; the other users in small squares at the right edge, from the bottom up.
         case floats
         /// Fixed: three rows of three cells.
         case fixedGrid
@@ -25,7 +25,7 @@ package struct SeatTemplate: Hashable, Sendable {
         case oneVideo
         /// Fixed: two windows side by side.
         case twoHosts
-        /// The first user on the left, the others in a column on the right.
+        /// The first user on the left, the other users in a column on the right.
         case leftFocus
         /// As many columns as rows of equal cells, filled row by row.
         case uniformGrid

@@ -99,11 +99,11 @@ package struct StageRecord: Hashable, Sendable, Codable {
     package var epoch: Int64
     /// Grows with every change of the stage.
     package var revision: Int64
-    /// This live's seats, including empty ones; those of connected lives are in `connection`.
+    /// This live's seats, including the empty seats; the seats of connected lives are in `connection`.
     package var seats: [Seat]
     /// The connection of lives to which this live belongs; nil if it belongs to none.
     package var connection: ConnectionView?
-    /// The battle that this live shows: its own, or else the battle of its connection that began last.
+    /// The battle that this live shows: its own battle, or, if it is in none, the newest battle of its connection.
     ///
     /// The battle is running, or its result is still displayed.
     package var battle: BattleView?
