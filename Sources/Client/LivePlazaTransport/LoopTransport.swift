@@ -7,7 +7,7 @@ internal import TLS
 ///
 /// One thread serves all connections of a transport, so one transport suffices for any number of clients.
 public final class LoopTransport: Transport {
-    /// The commands that wait for the loop; while 100,000 of them wait, further ones are rejected.
+    /// The commands that wait for the loop; while 100,000 commands wait, further commands are rejected.
     private let commands = Mailbox<SocketCommand>(capacity: 100_000)
     private let thread: LoopThread
     private let socketNumbers = SocketNumbers()

@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import EventLoop
 
-/// Passes the commands of one WebSocket to the loop; can be used on any thread.
+/// Passes the commands of one WebSocket to the loop, the thread that serves all WebSockets; can be used on any thread.
 ///
 /// The loop's mailbox of commands is bounded. A text that finds no room in it is lost, and then no later text may be
 /// sent. From then on `send` drops each text, and tries to close the WebSocket instead; the close may find no room

@@ -26,7 +26,7 @@ struct SocketCommand: Sendable {
 final class SocketLoop {
     private let group: WebSocketGroup
     private let tls: TLSClient
-    /// The open WebSockets, and those that are being opened, by number.
+    /// By number, the WebSockets that are open or being opened.
     private var sockets: [UInt64: Socket] = [:]
 
     init(_ loop: EventLoop, _ tls: TLSClient) throws(LoopError) {

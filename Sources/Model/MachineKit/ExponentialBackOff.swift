@@ -2,7 +2,7 @@
 
 /// The pauses between attempts that fail in a row: each is twice as long as the one before, up to a limit.
 ///
-/// The pauses have no jitter. Where many clients may fail at the same moment, the caller takes a random part of each.
+/// The pauses have no jitter. If many clients may fail at the same moment, the caller takes a random part of a pause.
 package struct ExponentialBackOff: Sendable {
     /// The pause after the first failure.
     private let firstPause: Milliseconds

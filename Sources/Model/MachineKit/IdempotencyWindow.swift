@@ -8,8 +8,8 @@
     @inlinable package static var maxOutcomes: Int { 16 }
     /// How long a window keeps its outcomes after the last call.
     ///
-    /// Within this time a retry gets the outcome that the call had. The time is extended by each standstill of the
-    /// partition, in which it had no owner or no input (`Moment.standstill`).
+    /// Within this time a retry gets the outcome that the call had. Each standstill of the partition, a time in which
+    /// the partition had no owner or no input (`Moment.standstill`), extends the time.
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
     /// How long a window keeps the highest counter of its outcomes after it has dropped the outcomes.
     ///
@@ -84,15 +84,16 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     mutating func removeAll() -> Int64?
 }
 
-/// The outcomes of the last calls of one session at one machine (I15): a call that is sent again gets the same outcome
-/// and is not applied twice.
+/// The outcomes of one session's last calls at one machine (I15).
+///
+/// With the outcomes, a call that is sent again gets the same outcome as before and is not applied twice.
 ///
 /// A window remembers `IdempotencyLimits.maxOutcomes` outcomes until `IdempotencyLimits.lifetime` after the last one.
-/// The standstills of its partition are added to this time, as they are added to leases, because no caller could get an
-/// answer meanwhile. Calls have ascending counters. A call whose counter is not above that of a dropped outcome
-/// is rejected, because nobody can tell any more whether the call was applied. Therefore the window keeps the highest
-/// counter of its dropped outcomes for `IdempotencyLimits.droppedCounterLifetime` after it has dropped the last
-/// outcome.
+/// The standstills of the window's partition are added to this time, as they are added to leases, because no caller
+/// could get an answer meanwhile. Calls have ascending counters. A call is rejected if its counter is not above the
+/// counter of a dropped outcome, because nobody can tell any more whether the call was applied. Therefore the window
+/// keeps the highest counter of its dropped outcomes for `IdempotencyLimits.droppedCounterLifetime` after it has
+/// dropped the last outcome.
 @usableFromInline package struct IdempotencyWindow<Storage: OutcomeStorage>: Sendable {
     /// The stored outcomes; other types read them for undo records and for encodings.
     @usableFromInline package internal(set) var storage: Storage

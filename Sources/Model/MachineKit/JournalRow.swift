@@ -10,7 +10,7 @@
 
 /// One row of a machine's state.
 @usableFromInline package protocol JournalRow: Equatable, Sendable {
-    /// How a journal saves rows for undo: as copies, unless the kind of row has a cheaper way.
+    /// How a journal (the map of a partition's rows) saves rows for undo: as copies, unless there is a cheaper way.
     associatedtype UndoStore: RowUndoStore<Self> = CopyingUndoStore<Self>
     /// When the machine must handle the row without an input; nil means never.
     var due: Timestamp? { get }

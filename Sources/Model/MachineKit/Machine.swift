@@ -10,8 +10,9 @@
     @usableFromInline package var offset: Int64
     /// How long the partition has stood still so far: the sum of the times in which it had no owner or no input.
     ///
-    /// Never decreases, unless an owner of the partition runs an older release, which does not commit the sum. An
-    /// idempotency window is extended by what was added to the sum since the window's last call.
+    /// Never decreases, unless an owner of the partition (the instance that runs its machine) is of an older release,
+    /// which does not commit the sum. What was added to the sum since the last call of an idempotency window extends
+    /// the window.
     @usableFromInline package var standstill: Milliseconds
 
     /// A gap between two inputs that is longer than this is a standstill.
@@ -50,7 +51,7 @@
     associatedtype Key: RowKey
     /// One keyed piece of the machine's state.
     associatedtype Row: JournalRow
-    /// An action that the machine's shell performs, as plain data.
+    /// An action that the machine's shell, the loop that runs the machine, performs; as plain data.
     associatedtype Effect: Sendable & Equatable
 
     /// Processes one input.

@@ -2,7 +2,7 @@
 
 /// A reference to an immutable value: a copy of the reference is one word, and a change allocates a new value.
 ///
-/// Used for values that are passed on far more often than they are created. For values that change often, use
+/// Use it for values that are passed on far more often than they are created. For values that change often, use
 /// `CopyOnWrite`, which changes them in place.
 @usableFromInline package struct Reference<Value: Sendable>: Sendable {
     /// The heap object that all copies of a reference share.

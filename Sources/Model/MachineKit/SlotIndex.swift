@@ -5,7 +5,7 @@
 /// The table holds no keys: the caller compares the key of a slot, and only when the hashes are equal. Therefore a
 /// look-up reads one key, while a dictionary would copy each key that it probes.
 @usableFromInline struct SlotIndex: Sendable {
-    /// One place of the table: free, or a slot with the hash of its key.
+    /// One place of the table: free, or the index of a slot with the hash of the slot's key.
     @usableFromInline struct Cell: Sendable {
         @usableFromInline var hash: Int
         /// The index of the slot; negative when the cell is free.

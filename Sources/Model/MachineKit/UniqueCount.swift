@@ -57,11 +57,11 @@ package struct UniqueCount: Hashable, Sendable {
         return true
     }
 
-    /// The estimate of HyperLogLog; below 2.5 times the number of registers, that of linear counting, which uses the
-    /// number of empty registers.
+    /// The estimate of the number of distinct texts, by HyperLogLog or by linear counting.
     ///
-    /// Every machine must get the same result. Therefore the estimate uses only sums of powers of two and one division,
-    /// and the logarithm of linear counting is computed from a series.
+    /// Below 2.5 times the number of registers, linear counting is used, which computes with the number of empty
+    /// registers. Every computer must get the same result. Therefore HyperLogLog's estimate uses only sums of powers of
+    /// two and one division, and the logarithm of linear counting is computed from a series.
     private var estimate: Int64 {
         let size = Double(self.registers.count)
         var sum = 0.0

@@ -224,7 +224,7 @@ struct TokenKeeperTests {
     @Test func `a token is renewed a minute before it expires, or a fifth of its validity if that is less`() {
         // With the random number 0 the token is renewed exactly this margin before it expires: 3600 - 60 = 3540 s.
         #expect(TokenKeeper.renewalDelay(remainingTime: .seconds(3600), random: 0) == .seconds(3540))
-        // Up to another margin is subtracted at random, so that clients do not all renew at once: 0.5 · 60 s.
+        // A random part of another margin, here 0.5 · 60 s, is subtracted, so that clients do not all renew at once.
         #expect(TokenKeeper.renewalDelay(remainingTime: .seconds(3600), random: 0.5) == .seconds(3510))
         // A fifth of 100 s is 20 s, and 100 - 20 = 80 s.
         #expect(TokenKeeper.renewalDelay(remainingTime: .seconds(100), random: 0) == .seconds(80))

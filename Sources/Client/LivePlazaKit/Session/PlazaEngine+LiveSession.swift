@@ -10,8 +10,10 @@ internal import PlazaWire
 extension PlazaEngine {
     /// The interval at which the displayed duration of a live is increased.
     private static var durationTick: Milliseconds { .seconds(1) }
-    /// How long a client may be away and still get all notices: less than the minute for which the server keeps them,
-    /// because a loss is noticed late.
+    /// How long a client may be away and still get all notices.
+    ///
+    /// The time is less than the minute for which the server keeps notices, because the client notices a loss of the
+    /// connection late.
     private static var maxAwayTimeWithNotices: Milliseconds { .seconds(30) }
     /// When fewer viewers than this are still listed although the live has more, the list is read again.
     ///
@@ -107,7 +109,7 @@ extension PlazaEngine {
             if self.connection?.lostAt == nil { self.connection?.lostAt = self.clock.now }
         // `.ended` is the end of the client itself, not of the live.
         case .left, .ended: self.endLiveSession()
-        // This client has ended the live; an end by others is a feed item.
+        // This client has ended the live; an end by another client or the server comes as a feed item.
         case .liveEnded(let live, _): self.liveEnded(live, .endedByHost)
         case .kickedOut(let live, let reason, _): self.exitLive(live, .kickedOut(LiveKickedOutReason(reason)))
         case .resumeFailed(let live, let error): self.resumeFailed(live, error)
@@ -278,7 +280,7 @@ extension PlazaEngine {
     /// Shows the states of the live in its stores, and publishes events.
     private func showStates(publishing events: [StoreEvent]) {
         guard let session = self.liveSession else { return }
-        // An app sees at once in which live the client is, also before the info is read.
+        // An app sees at once in which live the client is, even before the info of the live is read.
         var info = session.fold.states.live.info
         info.liveID = session.fold.liveID.text
         info.isEmpty = false

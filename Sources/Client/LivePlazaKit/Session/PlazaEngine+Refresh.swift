@@ -7,7 +7,7 @@ internal import PlazaModel
 /// Reads of the same snapshot run one after the other. A read that fails is repeated. Where all viewers of a live would
 /// read at the same time, each client reads at a random moment.
 extension PlazaEngine {
-    /// The time over which clients spread the reads that they all make for the same reason.
+    /// The time over which clients spread their reads when all viewers have the same reason to read.
     private static var readSpread: Milliseconds { .seconds(5) }
     /// The maximum number of automatic retries of a read whose error is not temporary.
     ///
@@ -71,7 +71,7 @@ extension PlazaEngine {
 
     /// Reads a snapshot, and after an error once more later.
     ///
-    /// `failures`: how often this read has failed before.
+    /// `failures`: how many times the read has failed before.
     private func readWithRetries(_ name: SnapshotName, failures: Int) {
         guard let sessionNumber = self.liveSession?.number else { return }
         let read = self.enqueueRead(name)

@@ -10,7 +10,7 @@ extension PlazaEngine {
     /// How long the notice of an end may take.
     private static var endNoticeDelay: Milliseconds { .seconds(5) }
 
-    /// Remembers until when the requests are open that an input tells of.
+    /// Remembers, for each open request in an input, until when it is open.
     func rememberRequestEnds(_ input: FoldInput) {
         let requests = input.listedRequests(of: UserID(self.selfID))
         if case .snapshot(let snapshot) = input, let name = snapshot.name {
@@ -20,14 +20,15 @@ extension PlazaEngine {
             return
         }
         for request in requests {
-            // Without this condition a request that the server lists after its end would be read again and again.
+            // Without this condition, a request that the server still lists after the request's end would cause one
+            // read after another.
             guard let time = request.remainingTime, time > Milliseconds(0) else { continue }
             self.liveSession?.requestEnds[request.name] = self.clock.now + time + Self.endNoticeDelay
         }
         self.scheduleRequestCheck()
     }
 
-    /// The live session's `requestEnds`; read it before assigning to them, because the two accesses may not overlap.
+    /// The live session's `requestEnds`; read them before an assignment, because the two accesses may not overlap.
     private var requestEnds: [RequestName: MonotonicTime] { self.liveSession?.requestEnds ?? [:] }
 
     private func scheduleRequestCheck() {
@@ -42,7 +43,7 @@ extension PlazaEngine {
         }
     }
 
-    /// Reads the open requests if a list shows one that must have ended; each request leads to one read at most.
+    /// Reads the open requests if a list shows a request that must have ended; at most once for each request.
     private func checkRequestEnds() {
         let now = self.clock.now
         let ended = self.requestEnds.filter { $0.value <= now }.keys

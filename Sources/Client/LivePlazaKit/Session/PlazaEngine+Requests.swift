@@ -7,7 +7,7 @@ extension PlazaEngine {
     /// How long the client waits for the notice of a request's end after a read has shown this end.
     private static var noticeDelay: Milliseconds { .seconds(5) }
 
-    /// Makes a call that opens requests, and remembers the open ones after the end of the call.
+    /// Makes a call that opens requests, and remembers the requests that are open after the end of the call.
     ///
     /// If it remains unknown whether the server has applied the call, `requests` are remembered as open, and a read of
     /// the open requests corrects this.

@@ -6,7 +6,7 @@ struct DeviceConnections {
     typealias Receiver = @Sendable (TransportEvent) -> Void
     typealias Work = @Sendable () -> Void
 
-    /// What happens to a frame or an event after the network's latency.
+    /// What happens to a frame or an event when the network's latency has passed.
     enum Delivery {
         case delivered
         /// Stored until the device is no longer stalled.

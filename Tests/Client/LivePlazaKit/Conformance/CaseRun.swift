@@ -123,7 +123,7 @@ final class CaseRun {
                 throw CaseFailure("no earlier step has named a call \(params.text("to"))")
             }
             var reply = value.members
-            // `to` is the name of the call in the case; the frame has the request id in its place.
+            // In the case, `to` is the name of a call; the frame has the call's request id instead.
             reply["to"] = nil
             reply["id"] = .integer(id)
             try self.socket.receive(["reply": .object(reply)])
@@ -207,7 +207,8 @@ final class CaseRun {
             throw CaseFailure("not sent; the sent calls are \(socket.sent.filter { !$0.isTaken }.map(\.method))")
         }
         if let expected = params.value.members["params"], call.params != expected {
-            // The Swift SDK sends more than a case names: in `live.create` all fields of `LiveInfo`, else a timeout.
+            // The Swift SDK sends more parameters than a case names: in `live.create` all fields of `LiveInfo`, and in
+            // other calls a timeout.
             let additional = Set(call.params.members.keys).subtracting(expected.members.keys)
             let mayHaveAdditional = call.method == "live.create" || additional == ["timeout"]
             // `difference` ignores parameters that `expected` does not name; nil means that all others are equal.

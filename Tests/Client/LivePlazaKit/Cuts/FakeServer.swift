@@ -125,7 +125,7 @@ final class FakeServer: Transport, @unchecked Sendable {
             }
             return self.reply(socket, id, appliedCall.answer)
         }
-        // Only a call that is sent again may have an id below earlier ones, and such a call states its age.
+        // Only a call that is sent again, and so states its age, may have a lower id than earlier calls.
         if self.appliedCalls[id] == nil, id <= self.lastID, call.age == nil {
             self.violations.append("\(method) \(id) is not above \(self.lastID)")
         }

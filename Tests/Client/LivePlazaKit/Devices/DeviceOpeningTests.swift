@@ -36,8 +36,8 @@ import Testing
 
     // MARK: The camera and its state
 
-    /// The arguments: whether the limit of the first opening passes before the second one begins, and whether the
-    /// rejection of the second one comes before the success of the first one.
+    /// The arguments: whether the limit of the first opening passes before the second opening begins, and whether the
+    /// second opening is rejected before the first opening succeeds.
     @Test(arguments: [false, true], [false, true])
     func `a camera is off after an opening was rejected, although an earlier one succeeds`(
         isLate: Bool, isRejectedFirst: Bool

@@ -150,7 +150,7 @@ import Testing
         let harness = EngineHarness()
         harness.login()
         harness.enter()
-        // The next address is invalid, so the client reconnects to the address after it, which is the one of the login.
+        // The next address is invalid, so the client reconnects to the address after it, which is the login's address.
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1"] }
         harness.actAsServer { $0.end(code: ClientCloseCode.lost) }
         // The pause before the first attempt is 50 ms.
@@ -258,7 +258,7 @@ import Testing
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         let socket = harness.network.socket
-        // The token is valid for 100 s, and is renewed a margin of 20 s and half a margin, 10 s, before its end.
+        // The token is valid for 100 s, and is renewed 20 s (a margin) and 10 s (half a margin) before it expires.
         harness.advance(by: .seconds(70))
         #expect(provider.requestCount == 2)
         _ = harness.stores.takeShownItems()

@@ -160,7 +160,7 @@ import Testing
         let viewer = LoggingViewer()
         viewer.harness.receive([StoreHarness.message("a")])
         viewer.log.clear()
-        // The floor is above the ticket of the harness's join, 421, so the kick voids the ticket.
+        // The lowest valid ticket (`floor`) is above 421, the ticket of the harness's join, so the kick voids it.
         viewer.harness.network.socket?.receive([
             "notice": [
                 "at": 1, "id": "3-11", "live": "concert", "to": "carol", "floor": 422,
