@@ -100,7 +100,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
             guard let next else { break }
             let addedDemand = next.downstream.receive(next.value)
             if addedDemand > .none { self.addDemand(addedDemand) }
-            // The source's value is delivered, so its next one is requested, unless all were requested already.
+            // The value was delivered, so the next value of its source is requested, unless all were requested already.
             let upstream = self.lock.withLock { self.demand == .unlimited ? nil : self.sources[next.source] }
             upstream?.request(.max(1))
         }

@@ -3,7 +3,7 @@ internal import MachineKit
 internal import PlazaModel
 
 extension BarrageState {
-    /// The maximum number of messages in the list; beyond it, the oldest are dropped.
+    /// The maximum number of messages in the list; when there are more, the oldest messages are dropped.
     static let maxMessages = 1000
 
     /// Applies an input to the state, and adds the resulting events to `context`.

@@ -53,8 +53,8 @@ extension BattleState {
     }
 
     private static func addEvent(for content: NoticeContent, to context: inout FoldContext) {
-        // Only the inviter gets the notices of an answer, so in them the inviter is the host of this live. The notice
-        // of a new request is handled by `AnnouncedRequests`.
+        // Only the inviter gets a notice of an answer, so the inviter in such a notice is the host of this live. The
+        // notice of a new request is handled by `AnnouncedRequests`.
         let ownHost = context.host(of: context.liveID)
         let event: BattleEvent? =
             switch content {
@@ -82,7 +82,9 @@ extension BattleState {
         return record.otherBattles?.first { $0.id == id }
     }
 
-    /// A battle as the stage shows it, or as this state has shown it before; otherwise only the id.
+    /// A battle as the stage shows it, or as this state has shown it before.
+    ///
+    /// If neither has the battle, the result has only the battle's id.
     private func info(of id: BattleID, _ context: FoldContext) -> BattleInfo {
         if let battle = Self.battle(id, context) { return BattleInfo(battle) }
         if let current = self.currentBattleInfo, current.battleID == id.text { return current }

@@ -25,13 +25,12 @@ extension CoGuestState {
         if let record = context.newStage {
             self.connected = record.seats.compactMap { seat in seat.occupant.map { SeatUserInfo($0) } }
         }
-        // A user who has taken a seat is not invited any more, and another device of this user may have accepted its
-        // application. A viewer, such as a former admin, sees no requests of
-        // others.
+        // A user who has taken a seat is no longer invited. An application may have been accepted by another device of
+        // this user. A viewer, such as a former admin, sees no requests of other users.
         self.invitees.removeAll { invitee in self.connected.contains { $0.userID == invitee.userID } }
         self.applicants.removeAll { context.listedRequests.isAccepted(.application($0.userID)) }
         if !context.isHost { (self.applicants, self.invitees) = ([], []) }
-        // The viewers who can be invited are those who neither sit nor are invited already.
+        // A viewer can be invited who has no seat and is not invited already.
         let seatedOrInvited = Set(self.connected.map(\.userID) + self.invitees.map(\.userID))
         let candidates = context.states.audience.audienceList.filter { !seatedOrInvited.contains($0.userID) }
         if candidates != self.candidates { self.candidates = candidates }

@@ -76,7 +76,7 @@ extension CoHostState {
             ?? SeatUserInfo(liveID: live)
     }
 
-    /// Removes a request that has ended: of this live to another, or of another live to this one.
+    /// Removes a request that has ended, from this live to another live or from another live to this live.
     ///
     /// `inviter` and `invitee`: the ids of the two lives.
     private mutating func removeRequest(inviter: String, invitee: String, ownLive: LiveID) {

@@ -47,17 +47,18 @@ enum LocalChange: Sendable {
     case battleAnswered(battle: String)
     /// This user has withdrawn its request for a battle to the hosts of these lives.
     case battleRequestCancelled(battle: String, lives: [String])
-    /// A call begins that may open these requests.
+    /// A call of this client begins that may open these requests.
     case requestsSending([RequestName])
-    /// Such a call, of these requests, has ended; it has opened those in `opened`, or may have opened them.
+    /// A call that may open requests has ended; it has opened the requests in `opened`, or may have opened them.
     case requestsSent([RequestName], opened: [RequestName])
     /// Items of the feed are missing.
     case itemsMissed
-    /// The client has waited long enough for notices of the ends of requests: the server no longer has those that did
-    /// not come.
+    /// The client has waited long enough for notices of the ends of requests.
+    ///
+    /// A notice that has not come yet will not come, because the server no longer has it.
     case noticesDue
     /// This time has passed since the last tick of the timer that increases the displayed duration.
     case elapsed(Milliseconds)
-    /// The app's media engine has measured this.
+    /// The app's media engine has measured these statistics.
     case mediaMeasured([AVStatistics])
 }

@@ -2,8 +2,9 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// Folds what a client receives about one live into the states of its stores: the same inputs give the same states and
-/// events.
+/// Folds what a client receives about one live into the states of the live's stores.
+///
+/// The same inputs always give the same states and events.
 ///
 /// To fold an input means to apply it to the states. A snapshot is a part of the live's state that a call returns; see
 /// `SnapshotName`.
@@ -12,15 +13,15 @@ struct LiveFold: Sendable {
     private let selfID: UserID
     /// The states of the live's stores, and what the fold must know besides them.
     private(set) var states = LiveStates()
-    /// The requests of others for which an event was returned already.
+    /// The requests of other users for which an event was returned already.
     private var announced = AnnouncedRequests()
-    /// What tells that requests in the lists of a host's stores have ended.
+    /// The open requests in the lists of a host's stores, with the data to find that a request was accepted.
     private var listed = ListedRequests()
-    /// The open requests to and by this user whose end leads to an event.
+    /// The open requests that this user has made or received, and whose end leads to an event.
     private var openRequests = OpenRequestTracker()
     /// The snapshots that are being read, and the inputs that are kept for each.
     private var pendingReads: [SnapshotName: InputsDuringRead] = [:]
-    /// For each name, the server's time of the last snapshot that arrived.
+    /// For each kind of snapshot, the server's time of the last snapshot that arrived.
     private var snapshotTimes: [SnapshotName: Timestamp] = [:]
 
     init(liveID: LiveID, selfID: UserID) {
@@ -30,8 +31,8 @@ struct LiveFold: Sendable {
 
     /// Records that the server is asked for a snapshot.
     ///
-    /// Inputs that are received before the answer may be newer than the snapshot, which replaces what they changed.
-    /// Therefore the inputs are kept, and folded a second time, into the snapshot (R1.18).
+    /// Inputs that are received before the answer may be newer than the snapshot. But the snapshot replaces what these
+    /// inputs have changed. Therefore the inputs are kept, and folded a second time, into the snapshot (R1.18).
     mutating func snapshotRequested(_ name: SnapshotName) {
         self.pendingReads[name] = InputsDuringRead()
         self.openRequests.snapshotRequested(name)
@@ -46,8 +47,9 @@ struct LiveFold: Sendable {
     /// Whether a request is no longer open according to a snapshot, and no notice of its end was received.
     var awaitsNotices: Bool { self.openRequests.awaitsNotices }
 
-    /// Returns the snapshots that must be read once more, because they lacked a request of this user whose call had no
-    /// outcome when they were requested, and has one now.
+    /// Removes and returns the snapshots that must be read once more.
+    ///
+    /// They lacked a request of this user, and the request's call has got its outcome only since then.
     mutating func takeSnapshotsLackingRequests() -> Set<SnapshotName> {
         self.openRequests.takeSnapshotsLackingRequests()
     }
@@ -69,7 +71,7 @@ struct LiveFold: Sendable {
         // The events of these inputs were returned when they were received.
         for input in laterInputs { _ = self.fold(input, isRepeated: true) }
         // If a request of the snapshot has ended since the server made the snapshot, it is not announced any more. An
-        // end from before the snapshot belongs to an earlier request: the snapshot has no ended ones (R1.19).
+        // end from before the snapshot belongs to an earlier request, because a snapshot has no ended requests (R1.19).
         let endedRequests = Set(laterInputs.filter { !snapshot.contains($0) }.flatMap(\.endedRequests))
         return events.filter { event in event.announcedRequest.map { !endedRequests.contains($0) } ?? true }
     }

@@ -41,12 +41,13 @@ struct FoldContext {
     let selfID: UserID
     /// The states of the live, of which earlier `reduce` methods have changed some; the list of messages is empty here.
     var states: LiveStates
-    /// The stage; nil if the input has not changed it.
+    /// The new stage; nil if the input has not changed the stage.
     let newStage: StageRecord?
-    /// The snapshots that already contain the input's change: the input leads to events, but does not change the states
-    /// that these snapshots have set.
+    /// The snapshots that already contain the input's change.
+    ///
+    /// The input leads to events, but does not change the states that these snapshots have set.
     let coveringSnapshots: Set<SnapshotName>
-    /// The requests of this user that the snapshot may lack although they are open; none for other inputs.
+    /// If the input is a snapshot, the requests of this user that it may lack although they are open; otherwise none.
     var unconfirmedRequests: Set<RequestName> = []
     /// The open requests in the lists of a host's stores.
     let listedRequests: ListedRequests

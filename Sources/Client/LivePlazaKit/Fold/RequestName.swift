@@ -29,7 +29,7 @@ enum RequestName: Hashable, Sendable {
         }
     }
 
-    /// Whether a list of a store shows the request from its call on, and not only when the server has answered.
+    /// Whether a list of a store shows the request as soon as the app makes the call, before the server has answered.
     var isShownBeforeReply: Bool {
         switch self {
         case .ownInvitation, .ownCoHost: true

@@ -5,15 +5,15 @@ internal import PlazaModel
 enum SnapshotName: CaseIterable, Sendable {
     /// The live's info, its stage and the counts of its viewers.
     case details
-    /// The first viewers.
+    /// The viewers at the beginning of the audience list.
     case audience
     /// The numbers of joins, gifts, likes and messages.
     case statistics
-    /// The open requests for seats: all of them for hosts, a viewer's own ones for a viewer.
+    /// The open requests for seats: for a host all requests, for a viewer the viewer's own requests.
     case seatRequests
     /// The mutes, and whether this user is muted: all mutes for hosts, the first ones for viewers.
     case mutes
-    /// The open requests between this live and others, for the owner.
+    /// The open requests between this live and other lives, for the owner.
     case coHostRequests, battleRequests
 }
 

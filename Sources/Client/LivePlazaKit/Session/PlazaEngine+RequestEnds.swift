@@ -4,8 +4,8 @@ internal import PlazaModel
 
 /// Reads the open requests again when a request that a list still shows must have ended (R1.26).
 ///
-/// Usually a notice reports the end. The server sends none to the other devices of the user who has answered or
-/// withdrawn a request.
+/// Usually a notice reports the end. But the server sends no notice to the other devices of the user who has answered
+/// or withdrawn a request.
 extension PlazaEngine {
     /// How long the notice of an end may take.
     private static var endNoticeDelay: Milliseconds { .seconds(5) }
