@@ -4,7 +4,7 @@
 extension Subscribers {
     /// How many values a subscriber asks for.
     public struct Demand: Equatable, Hashable, Comparable, Codable, CustomStringConvertible, Sendable {
-        /// `UInt.max` stands for no limit; no publisher could send that many values.
+        /// `UInt.max` stands for no limit, because no publisher could send so many values.
         private let count: UInt
 
         private init(count: UInt) { self.count = count }

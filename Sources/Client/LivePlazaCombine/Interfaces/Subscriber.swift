@@ -53,7 +53,7 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
 public enum Subscriptions {
     /// A subscription that delivers nothing.
     ///
-    /// A publisher that completes at once passes it to the subscriber before the completion.
+    /// A publisher that completes at once passes this subscription to the subscriber before the completion.
     public static var empty: any Subscription { EmptySubscription() }
 }
 

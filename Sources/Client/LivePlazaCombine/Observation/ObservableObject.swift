@@ -39,8 +39,8 @@ public protocol ObservableObject: AnyObject {
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
     /// A publisher that emits before a property declared with `@Published` changes.
     ///
-    /// These properties store the publisher. An object without such a property has no place for a publisher, and would
-    /// get a new one at each access, so it must declare `objectWillChange` itself.
+    /// The `@Published` properties store the publisher. An object without such a property has no place for a publisher,
+    /// and would get a new publisher at each access. Therefore it must declare `objectWillChange` itself.
     public var objectWillChange: ObservableObjectPublisher {
         var fields: [any PublishedField] = []
         var mirror: Mirror? = Mirror(reflecting: self)
@@ -57,7 +57,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
     }
 }
 
-/// A property declared with `@Published`, which stores the `objectWillChange` of its object and notifies it.
+/// A property declared with `@Published`, which stores its object's `objectWillChange` and announces changes by it.
 protocol PublishedField {
     var objectWillChange: ObservableObjectPublisher? { get }
     func setObjectWillChange(_ publisher: ObservableObjectPublisher)

@@ -85,7 +85,7 @@ extension Publisher where Failure == Never {
 
 /// The value of a property and its subscribers.
 private final class PublishedStorage<Value> {
-    /// Publishes the values; while its subscribers receive a new one, `value` is still the earlier one.
+    /// Publishes the values; while its subscribers receive a new value, `value` is still the earlier value.
     let subject: CurrentValueSubject<Value, Never>
     let objectWillChange = ValueBox<ObservableObjectPublisher?>(nil)
     private let stored: ValueBox<Value>
@@ -109,7 +109,7 @@ private final class PublishedStorage<Value> {
     /// Retains a subscription as long as the property's object exists.
     func retain(_ assignment: AnyCancellable) { self.assignments.value.append(assignment) }
 
-    /// Sets the value of another property to each value of this one.
+    /// Sets the value of another property to each value of this property.
     func forward(to other: PublishedStorage) {
         if other !== self { other.retain(self.subject.sink { [weak other] in other?.value = $0 }) }
     }

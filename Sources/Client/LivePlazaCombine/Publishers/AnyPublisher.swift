@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// A publisher that forwards the values of another one, and hides its type.
+/// A publisher that forwards the values of another publisher, and hides the type of the other publisher.
 public struct AnyPublisher<Output, Failure: Error>: Publisher {
     private let attach: (any Subscriber<Output, Failure>) -> Void
 

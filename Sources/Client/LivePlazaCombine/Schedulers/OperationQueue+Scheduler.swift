@@ -26,7 +26,7 @@ extension OperationQueue: Scheduler {
         self.addOperation { scheduled.run() }
     }
 
-    /// Adds an operation that runs an action to the queue, after a point in time.
+    /// After a point in time, adds to the queue an operation that runs an action.
     ///
     /// - Parameters:
     ///   - date: The point in time.
@@ -42,7 +42,7 @@ extension OperationQueue: Scheduler {
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { self.addOperation { scheduled.run() } }
     }
 
-    /// Adds an operation that runs an action to the queue, after a point in time and then repeatedly.
+    /// After a point in time, and then repeatedly, adds to the queue an operation that runs an action.
     ///
     /// - Parameters:
     ///   - date: The point in time.

@@ -23,7 +23,7 @@ extension RunLoop: Scheduler {
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
         let scheduled = ScheduledAction(run: action)
         self.perform(inModes: [.default]) { scheduled.run() }
-        // `perform` does not wake a loop that waits. A timer that is due does.
+        // `perform` does not wake a loop that waits, but a timer that is due wakes the loop.
         self.add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
     }
 

@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension Subscribers {
-    /// A subscriber that asks for all values and sets a property to each.
+    /// A subscriber that asks for all values, and sets a property to each value.
     public final class Assign<Root, Input>: Subscriber, Cancellable {
         /// The sequence cannot fail.
         public typealias Failure = Never

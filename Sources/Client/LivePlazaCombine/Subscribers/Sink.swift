@@ -59,10 +59,10 @@ extension Subscribers {
 
         /// Ends the subscription.
         ///
-        /// After that no closure is called, and both closures are released.
+        /// After the cancellation no closure is called, and both closures are released.
         public func cancel() { self.detach().upstream?.cancel() }
 
-        /// Clears the closures and the subscription and returns them, so that the caller releases them after the lock.
+        /// Clears the closures and the subscription, and returns them for the caller to release outside the lock.
         private func detach() -> (
             onValue: ((Input) -> Void)?, onCompletion: ((Subscribers.Completion<Failure>) -> Void)?,
             upstream: (any Subscription)?

@@ -8,7 +8,7 @@ public struct CoGuestState: Sendable, Hashable {
     public var invitees: [LiveUserInfo] = []
     /// The viewers who apply for a seat; empty unless this user is a host of the live.
     public var applicants: [LiveUserInfo] = []
-    /// The viewers who can be invited: they neither sit nor are invited already.
+    /// The viewers who can be invited, because they have no seat and are not invited already.
     public var candidates: [LiveUserInfo] = []
 
     /// Creates the initial state.

@@ -18,7 +18,7 @@ extension ErrorInfo {
         self.code == Self.sdkAppIDNotFoundCode ? .sdkAppIDNotFound : Name(rawValue: ReplyCode(self.code).name)
     }
 
-    /// The code of a login whose `sdkAppID` is not that of the token; only this client reports it, no server sends it.
+    /// The code of a login whose `sdkAppID` is not the app of the token; reported by this client, never by a server.
     static let sdkAppIDNotFoundCode = -1000
 }
 

@@ -11,6 +11,6 @@ public struct LikeState: Sendable, Hashable {
 
 /// An event of the likes of a live.
 public enum LikeEvent: Sendable, Hashable {
-    /// A user, perhaps this one, sent likes; `totalLikesReceived` is the live's total with them.
+    /// A user, perhaps this user, sent likes; `totalLikesReceived` is the live's total, which includes these likes.
     case onReceiveLikesMessage(liveID: String, totalLikesReceived: UInt, sender: LiveUserInfo)
 }

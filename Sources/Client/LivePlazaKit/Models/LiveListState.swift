@@ -27,7 +27,7 @@ public enum LiveListEvent: Sendable, Hashable {
 public enum LiveEndedReason: Int, Sendable, Hashable {
     /// The owner, whom the name of this case calls the host.
     case endedByHost = 1
-    /// The app's server, or LivePlaza because of the app's dismissal policy.
+    /// The app's server has ended the live, or LivePlaza has ended it because of the app's dismissal policy.
     case endedByServer = 2
 
     /// `LiveEndReason` is the protocol's type.

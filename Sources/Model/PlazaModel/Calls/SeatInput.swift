@@ -27,7 +27,7 @@ package enum MoveSeatPolicy: Int, Hashable, Sendable, Codable {
 package enum SeatOffer: Hashable, Sendable, Codable {
     /// An invitation to a seat.
     case invitation(seatIndex: Int, timeoutSeconds: Int64, extraInfo: String)
-    /// The app's server puts the user on a seat (`SeatCommand.place`), as soon as presence has sent this back.
+    /// The app's server puts the user on a seat (`SeatCommand.place`), as soon as presence has sent the offer back.
     case placement(seatIndex: Int)
 }
 
@@ -64,7 +64,7 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     case lockDevice(user: UserID, device: Device, isLocked: Bool, caller: Caller)
     /// The app's server puts a user of the live on a seat.
     case place(user: UserID, seatIndex: Int, caller: Caller)
-    /// A host reads all open applications and invitations; a guest reads its own.
+    /// A host reads all open applications and invitations; a guest reads its own applications and invitations.
     case requests(caller: Caller)
     /// Presence has verified that the user is in the live, so the offer is carried out.
     case guestMembershipVerified(user: UserInfo, offer: SeatOffer, caller: Caller)
