@@ -24,7 +24,8 @@ extension PlazaEngine {
             session: SessionID(options.session ?? self.newSession()), hasTokenProvider: options.tokenProvider != nil)
         // An earlier process may have used the same session. The ids of this process must be above the ids of the
         // earlier one, because the server treats a call with a known id as a repeated call. The wall time in
-        // milliseconds is above the earlier ids, unless the earlier process made more than one call a millisecond.
+        // milliseconds is above the earlier ids, unless the earlier process made, on average, more than one call a
+        // millisecond.
         coreOptions.firstID = options.session == nil ? 1 : self.clock.wall.milliseconds
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""
