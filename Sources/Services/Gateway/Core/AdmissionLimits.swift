@@ -11,11 +11,11 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var handshakes = RateLimit(100)
     /// Open WebSockets of one user.
     package var connectionsPerUser = 20
-    /// Open WebSockets of one app; nil: only the gateway's limit applies.
+    /// Open WebSockets of one app; if nil, only the gateway's limit of all connections applies.
     package var connectionsPerApp: Int?
     /// Lives of one app, including those that ended minutes ago; each gateway has them all in memory (R12.21).
     package var livesPerApp = 100_000
-    /// Calls of one app per second that a gateway forwards to the services; nil: no limit (R12.13).
+    /// Calls of one app per second that a gateway forwards to the services; if nil, there is no limit (R12.13).
     package var callsPerApp: Int?
     /// Calls of one user per second that a gateway forwards to the services, on all connections together (R12.15).
     package var callsPerUser = 100
@@ -42,7 +42,7 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var logins = RateLimit(60, per: .seconds(60))
     /// Joins, leaves and resumes of a user per minute, on all connections together.
     package var memberships = RateLimit(60, per: .seconds(60))
-    /// Joins and resumes of a user to the same live per minute; each may count as a viewer (R12.8).
+    /// Joins and resumes of a user to the same live per minute; each may increase the live's viewer count (R12.8).
     package var joinsOfLive = RateLimit(30, per: .seconds(60))
     /// Replays of a user per minute that read the feed topic again; a replay of many records counts several times
     /// (`ReplayRequest.costForUser`, R12.22).
@@ -60,15 +60,15 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var reads = RateLimit(20)
     /// The share of a shard's processor time, in percent, that its clients' reads may use (R12.18).
     package var readPercent = 40
-    /// The number of bytes waiting to be sent to a client from which on its further reads are rejected (R12.24).
+    /// When this many bytes, 64 KiB, wait to be sent to a client, the client's further reads are rejected (R12.24).
     package var unreadBytes = 64 << 10
     /// HTTP requests of one address per second that carry no token, or ask for resources that need no token, such as
     /// pages.
     package var anonymousRequests = RateLimit(100)
     /// HTTP requests of one address per second for files of the browser pages.
     ///
-    /// A browser asks for about 15 files to show a page, and many people may have one address. A file is served from
-    /// memory, so it costs little.
+    /// The limit is ten times `anonymousRequests`, because a browser asks for about 15 files to show a page, and many
+    /// people may have one address. A file is served from memory, so it costs little.
     package var pageFiles: RateLimit { RateLimit(self.anonymousRequests.count * 10) }
     /// HTTP requests of one address per second whose tokens are rejected; further tokens are not checked.
     package var refusedTokens = RateLimit(20)

@@ -44,7 +44,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         self.maxBucketsPerApp = max(Self.maxBuckets, 4 * self.connectionsPerApp)
     }
 
-    /// Counts a connection of an address; false if the address has reached its limit.
+    /// Counts a connection of an address; if the address has reached its limit, returns false and counts nothing.
     package mutating func admitConnection(from address: Address) -> Bool {
         guard self.connectionsByAddress[address, default: 0] < self.limits.connectionsPerAddress else { return false }
         self.connectionsByAddress[address, default: 0] += 1

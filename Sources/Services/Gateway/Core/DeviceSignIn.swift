@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// Decides whether a later sign-in on any gateway closes this connection.
+/// The sign-in of one connection; it decides whether a later sign-in on any gateway closes this connection.
 ///
 /// Of a session's connections, only the one with the latest sign-in notice stays open; the others are closed. The same
 /// holds for a user's sessions in an app that allows one device (R2.19).
@@ -55,10 +55,10 @@ package struct DeviceSignIn: Hashable, Sendable {
             session: session, connection: self.connectionName, attempt: self.attempt, isOnly: self.endsOtherSessions)
     }
 
-    /// Returns whether the notice must be written again: it was not read back in time, and the client has sent
-    /// something after that time.
+    /// Returns whether the notice must be written again.
     ///
-    /// A silent client may have reconnected elsewhere, and the notice of its old connection must not close the new one.
+    /// That is so if the notice was not read back within `timeout` and the client has sent something after this time. A
+    /// silent client may have reconnected elsewhere, and the notice of its old connection must not close the new one.
     ///
     /// - Parameter lastReceived: When the client last sent something.
     /// - Returns: True if the caller must write the next notice.
@@ -90,8 +90,8 @@ package struct DeviceSignIn: Hashable, Sendable {
 
     /// Returns whether another device ended a session while the session was disconnected.
     ///
-    /// Of the missed sign-ins, only those that end other sessions count. If another session made the latest of these,
-    /// it ended this session.
+    /// Only sign-ins that end other sessions count. If another session made the latest of these sign-ins, that sign-in
+    /// ended this session.
     ///
     /// - Parameters:
     ///   - missed: The user's notices after the last one that the session received.

@@ -2,15 +2,16 @@
 package import MachineKit
 package import PlazaModel
 
-/// The last items of one live's feed, without gaps, for clients that resume (I7, no lost or repeated item).
+/// The last items of one live's feed, without gaps, for clients that resume.
 ///
-/// A sparse ring holds only some of the items, such as the messages, and serves no resume.
+/// A client that resumes must get each item that it missed exactly once (I7 in docs/RULES.md). A sparse ring holds only
+/// some of the items, such as the messages, and serves no resume.
 package struct FeedRing: Sendable {
     /// The result of an `append`.
     package enum Verdict: Hashable, Sendable {
         /// The item is new.
         case fresh
-        /// The item was added before; records are delivered at least once.
+        /// The item was added before: the reader may read a record more than once.
         case repeated
         /// The item belongs to an earlier live with the same id.
         case stale
@@ -26,7 +27,7 @@ package struct FeedRing: Sendable {
 
     /// The largest number of items; the oldest are removed first.
     package static let itemLimit = 4096
-    /// The largest size of all items, 4 MiB; the oldest are removed first.
+    /// The largest size of all items together, 4 MiB; the oldest are removed first.
     package static let byteLimit = 4 << 20
 
     /// The live's epoch, which distinguishes the live from earlier lives with the same id.
@@ -87,7 +88,8 @@ package struct FeedRing: Sendable {
 
     /// Returns the number of the first item whose record has at least this offset; the item may not have been read yet.
     ///
-    /// - Returns: Nil if an item from that offset on is no longer kept, or if the items' offsets are not known.
+    /// - Returns: The number; nil if the ring may have removed an item at or after the offset, or if the offsets of the
+    ///   items are not known.
     package func firstNumber(fromOffset offset: Int64) -> Int64? {
         if let lastOffset = self.lastOffset, lastOffset < offset { return self.lastNumber + 1 }
         guard let first = self.items.first, let firstOffset = first.offset else { return nil }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Decides when the members of a live are reported to presence in heartbeats, which keep the members' leases alive.
+/// Decides when the members of a live are reported to presence in heartbeats, which renew the members' leases.
 ///
+/// A lease is the time for which presence counts a member as watching; each heartbeat of the member renews it.
 /// Each member is reported once per round. A round consists of steps, and each step reports an equal part of the
 /// members, so that a big live causes no burst.
 package struct HeartbeatPlan: Hashable, Sendable {
@@ -55,9 +56,9 @@ package struct HeartbeatCursor: Hashable, Sendable {
 
     /// Records that a member is removed, and returns the moves that fill its index.
     ///
-    /// The array's last member is not reported yet. If it moved to an index below `reportedCount`, this round would
-    /// skip it. So if the free index is below `reportedCount`, a member that was reported already takes it, and the
-    /// last member takes that member's former index.
+    /// The array's last member is usually not reported yet. If the last member moved to an index below
+    /// `reportedCount`, this round would skip the last member. So if the free index is below `reportedCount`, the
+    /// member at `reportedCount - 1`, which was reported already, moves there, and the last member fills that index.
     ///
     /// - Parameters:
     ///   - index: The member's index.

@@ -32,8 +32,8 @@ package struct NoticeID: Hashable, Sendable {
 /// The notices of the last 60 s, for clients that reconnect and send the id of the last notice they received.
 ///
 /// One user's requests may cause many notices to another user, so each user has a limit. When a limit of the whole ring
-/// is exceeded, the oldest notice of the app with the most bytes is removed, so no app pushes out the notices of an app
-/// that has fewer bytes.
+/// is exceeded, the oldest notice of the app with the most bytes is removed. So an app cannot push out the notices of
+/// an app that has fewer bytes.
 package struct NoticeRing: Sendable {
     /// How long a notice is kept.
     package static let span = Milliseconds.seconds(60)
@@ -41,7 +41,7 @@ package struct NoticeRing: Sendable {
     package static let maxNotices = 50_000
     /// The largest number of notices of one user; the oldest are removed first.
     package static let maxNoticesOfUser = 2_000
-    /// The largest memory of all notices, approximately, in bytes.
+    /// The largest memory of all notices together, approximately: 64 MiB.
     package static let maxBytes = 64 << 20
 
     /// A notice with its encoded frame.
@@ -60,7 +60,8 @@ package struct NoticeRing: Sendable {
             self.json = json
         }
 
-        /// Approximately the entry's memory: the notice has the same texts as its JSON.
+        /// Approximately the entry's memory: 256 bytes, and twice the size of the JSON, because `notice` has the same
+        /// texts as `json`.
         fileprivate var byteCount: Int { 256 + 2 * self.json.count }
     }
 

@@ -27,7 +27,7 @@ package enum CallPurpose: Hashable, Sendable {
 /// limited, and each has a deadline.
 ///
 /// The machine may crash or the reply may be lost, so the record of an unanswered call is resent with the same request
-/// id (I15, idempotent calls).
+/// id. The machine applies a call with the same id only once (I15 in docs/RULES.md).
 package struct OpenCalls<Record: Sendable>: Sendable {
     /// One open call.
     package struct Call: Sendable {

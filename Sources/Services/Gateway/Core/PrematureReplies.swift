@@ -2,8 +2,10 @@
 package import MachineKit
 package import PlazaModel
 
-/// Buffers each reply until the read model has the revision that the reply requires, so that clients read their own
-/// writes.
+/// Buffers each reply until the read model, the gateway's copy of the public topics, has the revision that the reply
+/// requires.
+///
+/// A client that reads after the reply then sees its own write.
 package struct PrematureReplies: Sendable {
     /// The longest time for which a reply is buffered.
     package static let timeout = Milliseconds(200)

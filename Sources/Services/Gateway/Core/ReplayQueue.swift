@@ -2,7 +2,9 @@
 package import MachineKit
 package import PlazaModel
 
-/// The queue of replay requests for the reader that all shards share.
+/// The queue of replay requests for the replay reader, which reads feed items that are no longer cached.
+///
+/// All shards, the event loops of a gateway, share the reader.
 ///
 /// Its length is limited. Requests for one partition are merged: a thousand clients that resume the same live are
 /// served by one scan of its partition.
@@ -45,10 +47,10 @@ package struct ReplayQueue: Sendable {
             }
         }
 
-        /// The request's outcome if nothing more is read: the messages that the search has found so far, or a refusal
-        /// if the search has read nothing yet.
+        /// The request's outcome if nothing more is read.
         ///
-        /// The outcome of a resume is always a refusal: it is not a search, so `searchOffset` never moves.
+        /// It is the messages that the search has found so far, or a refusal if the search has read nothing yet. The
+        /// outcome of a resume is always a refusal, because only a search changes `searchOffset`.
         var outcome: ReplayOutcome {
             let hasReadNothing = self.foundMessages.isEmpty && self.searchOffset == self.request.endOffset
             return ReplayOutcome(
@@ -153,8 +155,8 @@ package struct ReplayQueue: Sendable {
         guard let lane = priorities.min()?.lane, let first = self.entriesByLane[lane]?.first else { return nil }
         var bounds = first.bounds
         var merged = self.removeEntries(of: lane, near: &bounds, maxRecords: Int(ReplayLimits.maxScanRecords))
-        // The scan also serves requests of other apps, unless they would make it much longer: an app must not slow down
-        // the scans of another app.
+        // The scan also serves requests of other apps, unless they would make the scan more than twice as long and
+        // `firstStepRecords` longer, because an app must not slow down the scans of another app.
         let maxRecords = min(2 * bounds.count + Int(ReplayLimits.firstStepRecords), Int(ReplayLimits.maxScanRecords))
         let otherLanes = self.entriesByLane.keys.filter {
             $0.partition == lane.partition && $0.app != lane.app && self.hasRoom(usage[$0.app] ?? ReplayUsage())

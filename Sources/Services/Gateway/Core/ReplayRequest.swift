@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The limits of replays, which read from Kafka what the feed cache does not have any more (I16, bounded memory).
+/// The limits of replays, which read from Kafka what the feed cache no longer has (I16 in docs/RULES.md).
 ///
 /// A request that exceeds a limit is not served by a replay: a resuming client must load a snapshot, and a new viewer
 /// gets only the cached messages.
@@ -64,9 +64,10 @@ package struct ReplayID: Hashable, Sendable {
 package struct ReplayRequest: Hashable, Sendable {
     /// Which items to read.
     package enum Target: Hashable, Sendable {
-        /// All items after number `after`, for a client that resumes. The scan begins at `startOffset`, so that no
-        /// later item is missed. That is the offset of item `after`. If `after` is 0, because the client has received
-        /// no item, it is the offset up to which the feed was read when the client joined.
+        /// All items after number `after`, for a client that resumes; the scan begins at `startOffset`.
+        ///
+        /// `startOffset` is the offset of item `after`. If `after` is 0, because the client has received no item,
+        /// `startOffset` is the offset up to which the feed was read when the client joined.
         case items(after: Int64, startOffset: Int64)
         /// The last `count` texts and custom messages, for a new viewer; the reader searches backwards step by step.
         case messages(count: Int)

@@ -2,14 +2,16 @@
 package import MachineKit
 package import PlazaModel
 
-/// One scan of an offset range of a feed partition, which serves all requests in that range: it collects the records in
-/// order, and computes each request's outcome at the end.
+/// One scan, the reading of an offset range of a feed partition once, for all requests for items in that range.
+///
+/// A scan collects the items of the records in order, and computes each request's outcome at the end. A request asks
+/// for the items that a resuming client missed, or searches backwards for the last messages for a new viewer.
 package struct ReplayScan: Sendable {
     /// The result of a scan.
     package struct Result: Sendable {
         /// The outcomes grouped by live, each group with the size of the items that its outcomes share.
         package var groups: [(bytes: Int, outcomes: [ReplayOutcome])] = []
-        /// Searches that must continue further back.
+        /// Searches for messages that have found too few and must continue at lower offsets.
         package var unfinished: [ReplayQueue.Entry] = []
     }
 
@@ -35,7 +37,7 @@ package struct ReplayScan: Sendable {
 
     /// The partition.
     package let partition: Int
-    /// The app whose scan it is; requests of other apps may be served, too.
+    /// The app on whose limits the scan counts; the scan may serve requests of other apps, too.
     package let app: AppID
     /// The offsets to read.
     package private(set) var bounds: Range<Int64>

@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The decision whether a call may be forwarded to its machine, the service that decides the call.
+/// The decision whether a call may be forwarded to its machine, the part of a service that decides the call.
 package enum CallVerdict: Hashable, Sendable {
     /// Forward the call.
     case proceed
@@ -15,15 +15,17 @@ package enum CallVerdict: Hashable, Sendable {
 /// The state of one connection: whether it has logged in, which live it is in, and which calls are open.
 ///
 /// `Record` is the type of the inbox records in which calls are sent; the record of an open call is kept to be sent
-/// again. Most connections are idle, so storage for open calls is allocated only while a call is open. Each
-/// `retryAfter` is in milliseconds.
+/// again. A call is open from the writing of its record until the reply. Most connections are idle, so storage for open
+/// calls is allocated only while a call is open. Each `retryAfter` is in milliseconds.
 package struct SessionCore<Record: Sendable>: Sendable {
     /// Whether the client is in a live.
     package enum Membership: Hashable, Sendable {
         /// Not in a live. Next: `entering`.
         case outside
-        /// A join or resume is open. Next: `inside`, or `outside` if the call fails. If the user was kicked while the
-        /// call was open, all tickets below `lowestValidTicket` are revoked; otherwise it is nil.
+        /// A join or resume is open. Next: `inside`, or `outside` if the call fails.
+        ///
+        /// A ticket is the number that presence gives to a join. If the user was kicked while the call was open, all
+        /// tickets below `lowestValidTicket` are revoked; `lowestValidTicket` is nil if the user was not kicked.
         case entering(LiveID, lowestValidTicket: Ticket?)
         /// In the live, with this ticket. Next: `outside`, by leaving, a kick or the live's end.
         case inside(LiveID, Ticket)
@@ -236,7 +238,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         }
     }
 
-    /// Processes the end of a live.
+    /// Removes the client from the live if the client is in it, because the live has ended.
     ///
     /// - Returns: Whether the client was in the live.
     package mutating func liveEnded(_ live: LiveID) -> Bool {

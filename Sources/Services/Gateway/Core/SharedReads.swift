@@ -26,18 +26,16 @@ package struct SharedRead: Hashable, Sendable {
     }
 }
 
-/// Calls that share one answer: the gateway sends one request for a read to the service that answers it.
-///
-/// All calls that waited for this request receive the answer (R1.20).
+/// The waiting calls of a gateway whose answers are shared: one request to a service answers many calls (R1.20).
 ///
 /// A client that enters a live makes two reads, one of each `SharedRead.Kind`. If calls shared no answer, a thousand
 /// viewers who enter in one second would cause two thousand requests to the live's services. With shared answers, each
-/// gateway sends two.
+/// gateway sends at most twelve in that second: for each kind five at once, and one more (`requestRate`).
 ///
 /// Answers are not cached, because a cached answer could be stale. A call receives the answer to a request that was
 /// sent after the gateway had received the call. So the answer contains all that the call's user has done and seen
-/// before. The cost is time: in a live that viewers enter all the time, a call waits until the rate allows the next
-/// request.
+/// before. The disadvantage is a delay: in a live that viewers enter all the time, a call waits until the rate allows
+/// the next request.
 package struct SharedReads<Call: Sendable>: Sendable {
     /// What to do with a call.
     package enum Verdict: Hashable, Sendable {
@@ -81,7 +79,7 @@ package struct SharedReads<Call: Sendable>: Sendable {
     /// How long a call waits for its answer.
     package static var deadline: Milliseconds { .seconds(10) }
 
-    /// The reads that are tracked and waiting calls of one app's lives.
+    /// The numbers of tracked reads and of waiting calls about one app's lives.
     private struct AppCounts: Sendable {
         var reads = 0
         var waitingCalls = 0

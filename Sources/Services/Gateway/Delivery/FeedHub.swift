@@ -6,11 +6,12 @@ internal import PlazaModel
 
 /// Connects the feed thread, which reads feed partitions from Kafka, with the shards.
 ///
-/// The hub holds the caches of the followed partitions, and knows which shards have viewers of each live.
+/// A shard is an event loop with a part of the gateway's connections. The hub holds the caches of the followed
+/// partitions, and knows which shards have viewers of each live.
 ///
 /// A shard that reads the cache first and subscribes afterwards would miss the items in between. So a shard must
 /// subscribe first. It then receives every item at least once: earlier items from the cache, later items in its
-/// mailbox. It recognizes repeated items by their numbers and drops them.
+/// mailbox. The shard recognizes repeated items by their numbers and drops them.
 package final class FeedHub: Sendable {
     /// How long a partition without viewers is still read, for clients that resume.
     static let idleTimeout = Milliseconds.seconds(60)
@@ -131,12 +132,14 @@ package final class FeedHub: Sendable {
     /// Returns the offset up to which the live's feed partition was read; nil before its end was reached.
     func readOffset(of key: LiveKey) -> Int64? { self.withCache(of: key) { $0.readOffset } ?? nil }
 
-    /// Returns whether all items after `position` are cached.
+    /// Returns whether all items after `position` are cached; false if the live's partition is not followed.
     func hasAllItems(of key: LiveKey, after position: FeedPosition) -> Bool {
         self.withCache(of: key) { $0.recent.ring(key)?.hasAllItems(after: position) ?? false } ?? false
     }
 
-    /// Returns the position of a live's oldest cached item.
+    /// Returns the position of a live's oldest cached item; nil if none of its items was cached.
+    ///
+    /// If the cached items have all been removed, it is the position that the live's next item will have.
     func oldestPosition(_ key: LiveKey) -> FeedPosition? {
         self.withCache(of: key) { cache in
             cache.recent.ring(key).map { FeedPosition(epoch: $0.epoch, number: $0.oldestNumber) }
@@ -208,7 +211,7 @@ package final class FeedHub: Sendable {
     /// - Parameters:
     ///   - records: The records in order, without those that are older than the cached span.
     ///   - number: The number of the partition.
-    ///   - endOffset: The offset after the last record that was read, whether or not it is among `records`.
+    ///   - endOffset: The offset after the last record that was read, even if that record is not among `records`.
     package func received(_ records: [FeedRecord], partition number: Int, endOffset: Int64) {
         let messagesByShard = self.state.withLock { state -> [Int: [MailboxMessage]] in
             // The partition is taken out while it is changed, so that its cache is not copied.

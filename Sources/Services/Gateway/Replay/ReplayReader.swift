@@ -7,11 +7,11 @@ internal import Observability
 internal import PlazaModel
 internal import ServiceShell
 
-/// Reads feed items that are no longer cached, for all shards, on a dedicated thread.
+/// Reads feed items that are no longer cached, for all shards of the gateway, on a dedicated thread.
 ///
-/// It reads the items that resuming clients missed, and earlier messages for new viewers. One consumer scans a few
-/// partitions concurrently. A scan reads a range of a partition once, for all requests of an app whose ranges of
-/// offsets are near each other.
+/// A shard is an event loop with a part of the gateway's connections. The reader reads the items that resuming clients
+/// missed, and earlier messages for new viewers. One consumer scans a few partitions concurrently. A scan reads a range
+/// of a partition once, for several requests whose ranges of offsets are near each other.
 final class ReplayReader: ReplaySource {
     private let gateway: Gateway
     private let log: Log
@@ -33,10 +33,10 @@ final class ReplayReader: ReplaySource {
     /// A scan with its filter.
     private struct RunningScan {
         var scan: ReplayScan
-        /// Drops the records that an instance of the fan-out, the feeds' writer, appended after another instance had
-        /// taken over the partition.
+        /// Drops the records that a former owner of the partition appended after another instance had taken it over.
         ///
-        /// It is set before the scan's partition is assigned to the consumer.
+        /// The owner is the instance of `barrage-fanout` that writes the feeds of the partition. The filter is set
+        /// before the scan's partition is assigned to the consumer.
         var filter = BatchFilter()
     }
 
@@ -107,8 +107,8 @@ final class ReplayReader: ReplaySource {
     private func runScans(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
         // The topic's metadata is fetched in advance, so that the first scan does not wait for it.
         _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
-        // This second consumer looks up where reading must begin, so that a scan's filter knows all takeovers of the
-        // partition.
+        // This second consumer looks up at which offset a scan must begin to read. The offset may be below the scan's
+        // range, because the scan's filter must have seen all takeovers of the partition.
         let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
         defer { checkpointClient?.close() }
         var records: [IncomingRecord] = []

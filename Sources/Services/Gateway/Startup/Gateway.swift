@@ -58,7 +58,7 @@ package final class Gateway: Sendable {
         var isStopping = false
         /// The action that `tablesFilled` calls once; nil if no action was set, or if it was already called.
         var tablesFilledAction: (@Sendable () -> Void)?
-        /// The last known presence epoch of each partition.
+        /// The last known presence epoch of each partition; a new epoch means that presence has lost its members.
         var presenceEpochs: [Int: String] = [:]
     }
 

@@ -65,8 +65,8 @@ package struct DeliveryQueue: Sendable {
         package var offset: Int64
         /// The apps whose events are read again.
         ///
-        /// Events of other apps are skipped: either they were queued at the first reading, or less than half of their
-        /// app's share is free.
+        /// Events of other apps are skipped, because they were queued at the first reading or because less than half of
+        /// their app's share is free.
         package var apps: Set<AppID>
 
         package init(partition: Int32, offset: Int64, apps: Set<AppID>) {
@@ -132,7 +132,7 @@ package struct DeliveryQueue: Sendable {
     ///
     /// - Parameters:
     ///   - partition: the number of the partition.
-    ///   - checkpoint: the progress that the previous owner has committed.
+    ///   - checkpoint: the progress that the previous owner, the instance that had the partition before, has committed.
     package mutating func partitionAssigned(_ partition: Int32, _ checkpoint: ReadingProgress.Checkpoint) {
         self.progress[partition] = ReadingProgress(checkpoint)
     }
@@ -148,9 +148,9 @@ package struct DeliveryQueue: Sendable {
 
     /// Adds an event that was read again, if `catchUp` covers it.
     ///
-    /// After a takeover a catch-up may be ahead of the first reading. It does not cover the events that the first
-    /// reading has not reached, because `add` will add them: an event that is queued twice would hold up its live
-    /// forever.
+    /// A takeover begins when this instance acquires the partition from its previous owner. After a takeover a catch-up
+    /// may be ahead of the first reading. It does not cover the events that the first reading has not reached, because
+    /// `add` will add these events. An event that is queued twice would hold up the other events of its live forever.
     ///
     /// - Parameters:
     ///   - position: the position of the event's record.
@@ -224,8 +224,9 @@ package struct DeliveryQueue: Sendable {
         return true
     }
 
-    /// Marks the events that are due, as far as the limits permit, as in flight, and returns their positions, oldest
-    /// first.
+    /// Marks the due events as in flight, as far as the limits permit, and returns their positions, oldest first.
+    ///
+    /// An event is due if it is the first of its live and its retry pause, if any, has ended.
     package mutating func startDueAttempts(at now: MonotonicTime) -> [EventPosition] {
         guard self.inFlightCount < self.limits.maxInFlight else { return [] }
         var dueEvents: [(key: LiveKey, event: PendingEvent)] = []

@@ -4,6 +4,8 @@ internal import FoundationEssentials
 
 /// The rows of a partition that changed since they were last written to the state topic.
 ///
+/// A row is a record of the compacted state topic, from which a new owner of the partition restores its state.
+///
 /// A transaction costs one request and one marker record for each partition that it writes, including the partitions of
 /// the state topic. Changed rows are therefore first stored where they cost less (`Storage`), in compressed form. When
 /// the delta exceeds its size limit, all its rows are written to the state topic, and an empty delta begins. A row that
@@ -41,10 +43,10 @@ package struct CheckpointDelta {
     ///
     /// A restore reads all these changes.
     private static let maxAppendedBytes = 8 << 20
-    /// The maximum bytes of one batch's changes, before compression; the changes of a larger batch are written to the
-    /// state topic.
+    /// The maximum bytes of one batch's changes, before compression, 32 KiB; the changes of a larger batch are written
+    /// to the state topic.
     private static let maxBatchBytes = 32 * 1024
-    /// The maximum size of an inflated delta, 16 MiB, in case another program wrote the metadata.
+    /// The maximum size of an inflated delta, 16 MiB; it limits the memory if another program wrote the metadata.
     private static let maxInflatedBytes = 16 << 20
 
     private let storage: Storage
@@ -138,7 +140,8 @@ package struct CheckpointDelta {
         var bytes: [UInt8] = []
         for change in changes { Self.append(change, to: &bytes) }
         guard let stream = self.stream, bytes.count <= Self.maxBatchBytes else { return nil }
-        // If the delta turns out too large below, `plan` replaces the stream, because the stream contains these bytes.
+        // If the delta turns out too large below, `plan` replaces the stream, because the stream already contains the
+        // bytes of these changes.
         let added = bytes.isEmpty ? [] : stream.append(bytes)
         var metadata = metadata
         switch self.storage {

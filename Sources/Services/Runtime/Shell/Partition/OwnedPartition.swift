@@ -6,7 +6,7 @@ internal import MachineKit
 internal import Observability
 internal import PlazaModel
 
-/// A partition that this instance owns, or that was revoked and may be assigned again.
+/// An inbox partition that this instance owns, or that was revoked from it and may be assigned to it again.
 final class OwnedPartition {
     let topicPartition: TopicPartition
     let processor: any PartitionProcessor
@@ -64,11 +64,14 @@ final class OwnedPartition {
         self.attempts = ProcessingAttempts(process: process)
     }
 
-    /// What is stored for a partition whose batches are appended to a feed partition.
+    /// The additional state of a partition whose batches are appended to a feed partition.
     ///
-    /// Only the regular checkpoints of such a partition are transactions.
+    /// An appended batch is written without a transaction; only checkpoints, and batches that cannot be appended, are
+    /// transactions.
     struct Appending {
         /// The epoch claims of the feed partition; the next checkpoint stores them in the committed offset's metadata.
+        ///
+        /// Each owner writes a claim before its first batch; readers ignore later batches of former owners.
         var claims: FeedEpochs
         /// When this owner's last checkpoint began; nil before its first checkpoint.
         var lastCheckpointBeganAt: MonotonicTime?

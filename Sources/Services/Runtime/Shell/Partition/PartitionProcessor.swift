@@ -9,7 +9,7 @@ package struct InboxInput: Sendable {
     package enum Payload: Sendable {
         /// A command, or a fact from another machine, as JSON.
         case record([UInt8])
-        /// A tick that the owner wrote: no command, only a new time.
+        /// A tick, which the partition's owner writes to its own inbox: no command, only a new time.
         case tick
     }
     /// The record's offset, and the broker's time of the record.
@@ -35,12 +35,12 @@ package enum ProcessorError: Error, Equatable, Sendable {
     case rejected(String)
 }
 
-/// Decides the inputs of one partition, on the shell's thread.
+/// Decides the inputs of one partition, on the thread of the shell, the run loop of an instance.
 ///
-/// The shell calls `restore` for each row. Each time that it has acquired the partition, it calls `acquired` before the
-/// first input. After `process` it makes the effects, the changes and the offset durable, in a transaction or an
-/// appended batch, and calls `committed`. If that fails, it calls `rolledBack`; unless the session ends, it then calls
-/// `process` again with the same inputs.
+/// The shell calls `restore` for each row, that is, each record of the partition's compacted state topic. Each time
+/// that the shell has acquired the partition, it calls `acquired` before the first input. After `process` the shell
+/// makes the effects, the changes and the offset durable, in a transaction or an appended batch, and calls `committed`.
+/// If that fails, it calls `rolledBack`; unless the session ends, it then calls `process` again with the same inputs.
 package protocol PartitionProcessor: AnyObject {
     /// Restores a row of the state topic; `row` is nil if the row was removed.
     ///
@@ -70,8 +70,8 @@ package protocol PartitionProcessor: AnyObject {
     /// inputs after it.
     ///
     /// - Returns: how many of the inputs were decided. The number is lower than that of `inputs` if too many rows are
-    ///   due before the next input. The call has then handled some of these rows, and a later call, of the same batch
-    ///   or of the next one, handles the rest.
+    ///   due, that is, have reached their deadline, before the next input. The call has then handled some of these
+    ///   rows, and a later call, in the same batch or the next one, handles the rest.
     /// - Throws: the reason why the batch could not be decided; the shell then calls `rolledBack`.
     @discardableResult
     func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) -> Int
@@ -79,8 +79,9 @@ package protocol PartitionProcessor: AnyObject {
     // `process` handles due rows together with the inputs. After a failure the shell handles them one by one, with the
     // next three methods, to find the row that causes the failure.
 
-    /// The key of the earliest row that is due when `input` is processed; nil when no row is due, and for a processor
-    /// that does not handle rows one by one.
+    /// The key of the earliest row that is due when `input` is processed.
+    ///
+    /// It is nil if no row is due, or if the processor does not handle rows one by one.
     func dueRow(before input: InboxInput) -> String?
 
     /// Handles only the earliest row that is due when `input` is processed.

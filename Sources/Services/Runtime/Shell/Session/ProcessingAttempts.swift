@@ -3,12 +3,13 @@ internal import KafkaClient
 
 /// Detects an input that crashes every process that handles it.
 ///
-/// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner
-/// dies, the next owner finds the record at the committed offset. The inputs that the dead owner may have been
-/// processing are then suspect. Because inputs that are processed one by one take some thirty times as long, the next
-/// owner processes many suspect inputs in chunks of at most `chunkSize`. Only the inputs of a chunk in which an owner
-/// died, or few suspect inputs, are processed alone. A record is written before each chunk and before each input that
-/// is processed alone.
+/// The owner of a partition is the process that handles its inputs. After it has acquired the partition, and before it
+/// processes the first input, the owner writes a record of the attempt. If the owner dies, the next owner finds the
+/// record at the committed offset. The inputs that the dead owner may have been processing are then suspect.
+///
+/// Inputs that are processed one by one take some thirty times as long. So the next owner processes many suspect inputs
+/// in chunks of at most `chunkSize`. It processes an input alone only if an owner died in the input's chunk, or if few
+/// inputs are suspect. A record is written before each chunk and before each input that is processed alone.
 ///
 /// An input is not processed again once `maxAloneAttempts` owners have begun to process it alone. By then at least
 /// three owners have died: one with the input's batch, and two with the input alone. A death in a chunk counts for none
@@ -23,8 +24,9 @@ struct ProcessingAttempts {
         ///
         /// It is the input's own offset, or a lower offset if there is no input between the two.
         var offset: Int64
-        /// The number of the step: 0, 1, … for the rows that are due before the input, then the next number for the
-        /// input itself.
+        /// The number of the step: 0, 1, … for the due rows, then the next number for the input itself.
+        ///
+        /// A due row is a row of the machine's state whose deadline has passed; it is handled before the input.
         var step: Int
         /// How many owners have begun to process the step alone, including an owner that is processing it now; 0 if the
         /// step is part of a batch or of a chunk.
@@ -34,10 +36,10 @@ struct ProcessingAttempts {
         var aloneUntil: Int64?
         /// The process that wrote the record; empty if that process released the partition while it was running.
         var process: String
-        /// The key of the due row that is the step, or empty for the input itself; nil in a record of an older version,
-        /// and before whole batches.
+        /// The key of the due row that is the step, or empty for the input itself.
         ///
-        /// Numbers do not identify a step: once a due row is handled, the next owner counts from 0 without that row.
+        /// It is nil in a record of an older version, and in a record before whole batches or a chunk. The number does
+        /// not identify a step, because once a due row is handled, the next owner counts from 0 without that row.
         var row: String?
 
         /// Whether the record was written before a chunk.
@@ -45,7 +47,8 @@ struct ProcessingAttempts {
 
         /// Whether the record shows that an owner died, or that an input failed.
         ///
-        /// A record that `process` itself wrote before whole batches shows neither.
+        /// A record that `process` itself wrote before whole batches shows neither, nor does one whose process released
+        /// the partition while it was running.
         ///
         /// - Parameter process: the process that reads the record.
         /// - Returns: true if an input is suspect.
@@ -133,10 +136,10 @@ struct ProcessingAttempts {
         return record
     }
 
-    /// Whether an owner that gives up a partition may withdraw its own attempt.
+    /// Whether an owner that gives up a partition may write that its own attempt does not count.
     ///
-    /// A former owner must write nothing: the record of the state topic is then the new owner's, and may be evidence of
-    /// a death. After another error the owner withdraws its attempt, because the owner did not die.
+    /// If another owner may have the partition, this process must write nothing, because the record of the state topic
+    /// may be the new owner's and may be evidence of a death. After any other error it may, because it did not die.
     ///
     /// - Parameters:
     ///   - failure: the error that ends the owner's session; nil if there is none.

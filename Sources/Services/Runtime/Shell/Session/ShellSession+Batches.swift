@@ -133,7 +133,8 @@ extension ShellSession {
         guard self.appender != nil, let group = self.group else { return }
         let now = MonotonicClock.now
         let interval = Milliseconds(self.settings.checkpointInterval)
-        // One partition in each turn: writing all checkpoints at once would delay new records.
+        // Each turn of the loop writes the checkpoint of one partition, because writing all at once would delay new
+        // records.
         guard let partition = self.owned.values.first(where: { $0.isCheckpointDue(at: now, interval: interval) })
         else { return }
         var output = BatchOutput()

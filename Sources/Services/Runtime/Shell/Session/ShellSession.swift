@@ -5,9 +5,10 @@ internal import MachineKit
 internal import Observability
 internal import PlazaModel
 
-/// One run of a machine's loop, with its Kafka clients and its partitions.
+/// One run of a machine's loop, with its Kafka clients and the partitions that this instance owns.
 ///
-/// It ends when the `MachineShell` is stopped, or after an error.
+/// A machine decides the inputs of one inbox topic; `MachineShell` starts its sessions one after another. A session
+/// ends when the `MachineShell` is stopped, or after an error.
 final class ShellSession {
     /// The maximum number of inbox records in a batch.
     private static let maxBatchRecords = 500
@@ -32,12 +33,16 @@ final class ShellSession {
     let writer: any BatchWriter
     /// Appends batches that need no transaction; nil when every batch needs one.
     let appender: AppendWriter?
-    /// Writes outside transactions: replies after the commit, ticks, and records of attempts.
+    /// Writes outside transactions: replies after the commit, ticks, and the records of `ProcessingAttempts`.
+    ///
+    /// A tick is an input that makes the owner handle the rows that have become due.
     let replyProducer: ReplyProducer
 
     /// The partitions that this instance owns.
     var owned: [TopicPartition: OwnedPartition] = [:]
-    /// Revoked partitions with their rows; they are reused if no other member has owned them since the revocation.
+    /// Revoked partitions with their rows, the records of the state topic.
+    ///
+    /// The rows are reused if this instance acquires the partition again and no other member has owned it meanwhile.
     var revoked: [TopicPartition: OwnedPartition] = [:]
     /// The assigned partitions that are not served, because their rows cannot be restored.
     private(set) var damaged: Set<TopicPartition> = []
@@ -103,7 +108,7 @@ final class ShellSession {
     /// Leaves the group and closes all Kafka clients.
     func close() {
         // The consumer is closed first: leaving the group calls the rebalance handler, which uses the other clients and
-        // may write a checkpoint. For this a new transaction can begin, because each batch has ended its own one.
+        // may write a checkpoint in a new transaction. No other transaction is open, because each batch ends its own.
         self.consumer.close()
         self.setDamagedPartitions([])
         self.status.setUnreadableRowCounts([:])
@@ -224,8 +229,9 @@ final class ShellSession {
         DedicatedThread.sleep(for: Duration(self.status.retryPause))
     }
 
-    /// Waits until the apps' settings are loaded, fences older producers of this instance, and loads topic metadata;
-    /// repeats this while the broker cannot be reached.
+    /// Waits until the apps' settings are loaded, loads topic metadata, and fences older producers of this instance.
+    ///
+    /// The last two are tried again while the broker cannot be reached.
     ///
     /// - Throws: an error that another attempt cannot correct, such as denied access.
     private func prepareClients() throws(KafkaError) {
