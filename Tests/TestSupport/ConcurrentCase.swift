@@ -6,7 +6,7 @@ package import Testing
 ///
 /// Cases must share nothing. They should spend most of their time waiting, so that many can run at once.
 package struct ConcurrentCase: Sendable {
-    /// What the case shows; begins the text of each of its issues.
+    /// What the case shows; the text of each issue of the case begins with it.
     package let name: String
     private let body: @Sendable () async throws -> Void
 

@@ -6,9 +6,7 @@ internal import Glibc
 ///
 /// The broker must advertise the proxy's port, so that clients reach the broker only through the proxy.
 package final class KafkaProxy: Sendable {
-    /// The state of the request that is delivered late.
-    ///
-    /// A kind of request is its API key in Kafka's protocol.
+    /// The state of the request that is delivered late; `kind` is the request's API key in Kafka's protocol.
     private enum LateRequest {
         case none
         /// The next request of this kind is held back.
@@ -71,7 +69,7 @@ package final class KafkaProxy: Sendable {
 
     /// Delivers the held request as soon as another request of its kind arrives.
     ///
-    /// The proxy forwards that other request half a second later, after the broker has handled the held one.
+    /// The proxy forwards the other request half a second later, when the broker has handled the held request.
     package func deliverBeforeNextRequest() {
         self.state.update { state in
             if case .held(let kind) = state.lateRequest { state.lateRequest = .due(kind: kind) }
@@ -135,7 +133,7 @@ package final class KafkaProxy: Sendable {
         }
     }
 
-    /// Blocks while the request must not reach the broker.
+    /// Handles the state of the late request, and blocks as long as `request` must not reach the broker.
     ///
     /// - Returns: whether the request was held back.
     private static func holdBackIfNeeded(

@@ -41,7 +41,7 @@ final class ReadyNotification {
         try? FileManager.default.removeItem(atPath: self.directory)
     }
 
-    /// Waits until the server is ready; returns false if it is not within this time.
+    /// Waits until the server is ready; returns false if the server is not ready within this time.
     func wait(milliseconds: Int) -> Bool {
         let deadline = DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
         var bytes = [UInt8](repeating: 0, count: 1_024)

@@ -117,7 +117,8 @@ package final class RealKafka: Sendable {
             arguments: [self.home, self.directory, formatting == nil ? "keep" : "format"] + (formatting ?? []),
             environment: [
                 "KAFKA_HEAP_OPTS": "-Xms256M -Xmx512M", "LOG_DIR": self.directory + "/logs",
-                // As in clusters on one machine: starts faster, and leaves more of the processors to the test.
+                // With these options, as in clusters on one machine, the server starts faster and uses less of the
+                // processors, which the test needs.
                 "KAFKA_JVM_PERFORMANCE_OPTS": "-server -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             ])
         self.shell.withLock { $0 = shell }

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Glibc
 internal import Testing
 
-/// Runs processes of one program, and restarts each one that dies, as a supervisor does.
+/// Runs processes of one program, and restarts each process that dies, as a supervisor such as systemd does.
 package final class SupervisedProcesses: Sendable {
     private struct State {
         var isStopping = false
@@ -45,7 +45,7 @@ package final class SupervisedProcesses: Sendable {
                         state.pids[instance] = nil
                         state.deathCount += 1
                     }
-                    // A supervisor's pause before the next start.
+                    // A supervisor also pauses before it starts the process again.
                     DedicatedThread.sleep(for: .milliseconds(100))
                 }
             }

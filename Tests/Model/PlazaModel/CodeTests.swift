@@ -30,7 +30,7 @@ import Testing
     @Test func `each reply code has a row in the protocol page, and the codes of backends share one row`() throws {
         let rows = try DocumentPage("PROTOCOL").lines(under: "Reply codes")
         let codes = try self.constants(in: "ReplyCode.swift", of: "ReplyCode")
-        // `muted` has a note instead of a row.
+        // `muted` is not in the table: a note below the table says that this version never sends it.
         for (name, code) in codes where code != ReplyCode.muted.code {
             #expect(rows.contains { $0.hasPrefix("| \(code) | `\(name)` | ") }, "\(code) \(name)")
         }
@@ -42,7 +42,7 @@ import Testing
         let codes = try self.constants(in: "DisconnectCode.swift", of: "DisconnectCode")
         #expect(codes.count >= 8, "most constants of the source file were not recognized")
         #expect(Set(codes.map(\.code)).count == codes.count)
-        // After a code below 4100 a client reconnects, and after a higher code it does not.
+        // After a code below 4100 a client reconnects; after 4100 or a higher code it does not.
         for (_, code) in codes { #expect((4000..<4200).contains(code)) }
         #expect(DisconnectCode.allowsReconnect(after: DisconnectCode.draining.code))
         #expect(DisconnectCode.allowsReconnect(after: DisconnectCode.slowReader.code))

@@ -5,8 +5,8 @@ import Testing
 
 /// The last outcomes of a session, with which a repeated call is answered.
 ///
-/// A call's counter is its number in the session. A look-up of a call is `fresh` if the call is new, and `forgotten` if
-/// nobody can tell any more whether the call was applied; such a call is rejected.
+/// A call's counter is its number in the session. A look-up of a call is `fresh` if the call is new. It is `forgotten`
+/// if it is no longer known whether the call was applied; the call is then rejected.
 @Suite struct IdempotencyWindowTests {
     private let start = Moment(now: Timestamp(milliseconds: 1_234_567), offset: 0)
 

@@ -3,7 +3,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// The floors of a live: the lowest tickets that kicked users may still use.
+/// The floors of a live: for each kicked user, the lowest ticket (the number of a join) that the user may still use.
 @Suite struct RevocationFenceTests {
     private func caller(_ id: UserID, ticket: Int64?, role: CallerRole = .user) -> Caller {
         Caller(

@@ -31,7 +31,7 @@ struct PendingCall {
     /// records the rejection.
     ///
     /// The fan-out (the machine that writes the feeds of lives) stores the rejection as the call's outcome. If it has
-    /// stored an outcome of the call before, the reply is that earlier outcome (I15, idempotent calls).
+    /// stored an outcome of the call before, the reply is the stored outcome (I15 in docs/RULES.md).
     func effect(after decision: WebhookDecision) -> Effect {
         guard case .refused(let error) = decision, case .barrage(let input) = self.effect else { return self.effect }
         switch input.command {
@@ -60,10 +60,10 @@ extension BarrageCommand {
 ///
 /// The shard never blocks: the webhook client posts the decision to the shard's mailbox.
 ///
-/// The fan-out stores the last outcomes of each session in an idempotency window (I15, idempotent calls). If enough
-/// later calls overtook a pending call, the window would no longer accept its number. So all calls of a client whose
-/// outcomes are stored in that window are forwarded in the order in which they were received, whether or not they need
-/// a decision. Webhook requests time out in that order too, so no call is delayed by more than one webhook timeout.
+/// The fan-out stores the last outcomes of each session in an idempotency window (I15 in docs/RULES.md). If enough
+/// later calls overtook a pending call, the window would no longer accept the pending call's number. So all calls of a
+/// client whose outcomes are stored in the window are forwarded in the order in which they were received, even calls
+/// that need no decision. Webhook requests time out in the same order, so no call is delayed by more than one timeout.
 ///
 /// If the mailbox is full, decisions are dropped. A call without a decision after `WebhookClient.decisionLimit` is
 /// handled as if the backend had not answered.
@@ -78,8 +78,8 @@ final class ShardWebhooks {
     private enum NextStep {
         /// Forward the call without asking a backend.
         case proceed
-        /// Do not ask the backend, because the fan-out would reject the call: forward this rejection instead of the
-        /// call. The fan-out applies the rejection even if, by its own rows, the call is allowed meanwhile.
+        /// Forward this rejection instead of the call, and do not ask the backend, because the fan-out would reject the
+        /// call. The fan-out applies the rejection even if its own newer state would allow the call.
         case replace(Effect)
         /// Ask the backend first.
         case ask(WebhookRequest)

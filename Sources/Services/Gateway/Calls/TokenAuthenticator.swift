@@ -33,7 +33,7 @@ package struct TokenIdentity: Hashable, Sendable {
     package var userKey: UserKey { UserKey(self.app, self.user) }
 }
 
-/// Authenticates tokens (I17, no access without a valid token).
+/// Authenticates tokens: nothing is accessible without a valid token (I17 in docs/RULES.md).
 package protocol TokenAuthenticator: Sendable {
     /// Returns the identity that `token` proves. Called on the threads of the shards and of the HTTP server.
     ///

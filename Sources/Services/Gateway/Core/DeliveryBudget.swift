@@ -32,7 +32,7 @@ package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
     }
 }
 
-/// The byte budget of one connection (I16, bounded memory).
+/// The budget of a connection for feed items that wait to be sent, in bytes (I16 in docs/RULES.md).
 ///
 /// The more bytes are pending for a slow reader, the more classes of items are shed, that is, never sent to it.
 package struct DeliveryBudget: Hashable, Sendable {
@@ -57,7 +57,7 @@ package struct DeliveryBudget: Hashable, Sendable {
     }
 }
 
-/// The ledger of a gateway's feed deliveries (I10, complete accounting).
+/// The counts of a gateway's feed deliveries, in which no item is missing (I10 in docs/RULES.md).
 ///
 /// Every due item is delivered, shed, dropped by a disconnect, or still deferred for a slow reader.
 package struct DeliveryLedger: Hashable, Sendable {

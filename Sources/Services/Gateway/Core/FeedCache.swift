@@ -2,8 +2,10 @@
 package import MachineKit
 package import PlazaModel
 
-/// A gateway's cache of one feed partition: the items of the last minute, the last messages of lives whose app shows
-/// them to new viewers, and the offset up to which the partition was read.
+/// A gateway's cache of one feed partition, from which resuming clients and new viewers are served.
+///
+/// It has the items of the last minute, the last messages of lives whose app shows earlier messages to new viewers, and
+/// the offset up to which the partition was read.
 package struct FeedCache: Sendable {
     /// How a client that resumes is served.
     package enum ResumePlan: Hashable, Sendable {

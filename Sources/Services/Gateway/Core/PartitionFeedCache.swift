@@ -5,7 +5,7 @@ package import PlazaModel
 /// The rings of all lives of one feed partition; a ring holds the latest items of one live's feed.
 ///
 /// The cache keeps the items of the last minute. If these exceed the limits of the whole cache, the oldest items of all
-/// lives are removed first (I16, bounded memory).
+/// lives are removed first (I16 in docs/RULES.md).
 package struct PartitionFeedCache: Sendable {
     /// How long an item is kept by default.
     package static let span = Milliseconds.seconds(60)

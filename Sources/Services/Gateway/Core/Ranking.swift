@@ -16,8 +16,10 @@ package struct RankingEntry: Hashable, Sendable {
     }
 }
 
-/// Snapshots of the order of lives, so that paging through a list neither skips nor repeats a live whose rank changes
-/// meanwhile (I3, stable paging).
+/// Snapshots of the order of lives, through which clients page.
+///
+/// A client that pages through a list misses no live and gets none twice, even if ranks change meanwhile (I3 in
+/// docs/RULES.md).
 ///
 /// All pages of one listing use the snapshot and the direction of the first page (`ListCursor`).
 package struct Ranking: Sendable {
@@ -35,8 +37,8 @@ package struct Ranking: Sendable {
     package static let maxExaminedPerPage = 2000
     /// The largest size of the JSON of one page's entries, 2 MiB; a single entry may exceed it.
     ///
-    /// Clients accept frames of up to 4 MiB. A full page, which has fifty lives, would exceed that if all texts
-    /// consisted of escaped control characters.
+    /// Clients accept frames of up to 4 MiB. A full page, which has fifty lives, would exceed 4 MiB if all texts
+    /// consisted of control characters, each of which has six bytes in JSON.
     package static let maxBytesPerPage = 2 << 20
 
     /// The order of each app's lives at one time.
@@ -125,8 +127,8 @@ package struct Ranking: Sendable {
 
     /// Returns the snapshot, rank and direction of a cursor; nil if the cursor is not valid.
     ///
-    /// The empty cursor stands for the first page of the newest snapshot, in the direction `isFirstPageAscending`. That
-    /// snapshot is nil before the first `refresh`.
+    /// The empty cursor stands for the first page of the newest snapshot, in the direction `isFirstPageAscending`. The
+    /// newest snapshot is nil before the first `refresh`.
     private func parse(
         _ cursor: String, _ isFirstPageAscending: Bool, at now: MonotonicTime
     ) -> (snapshot: Snapshot?, rank: Int, isAscending: Bool)? {

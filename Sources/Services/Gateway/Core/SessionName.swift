@@ -55,8 +55,8 @@ package struct SessionNamer: Sendable {
 
     /// Returns the session name of one HTTP request.
     ///
-    /// The name is the same for the same key and call of the same user, so that a repeated request is recognized (I15,
-    /// idempotent calls) and never gets another request's answer.
+    /// The name is the same for the same key and call of the same user, so that a repeated request is recognized (I15
+    /// in docs/RULES.md) and never gets another request's answer.
     ///
     /// - Parameters:
     ///   - user: The user who makes the request.

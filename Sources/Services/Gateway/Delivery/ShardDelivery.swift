@@ -8,8 +8,8 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// The hot path of feed delivery: buffers received items until the live's next flush, and sends them as one frame that
-/// all viewers share.
+/// Delivers feed items to the viewers of a shard: buffers the items of a live until the live's next flush, and then
+/// sends them as one frame that all viewers share.
 final class ShardDelivery {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -86,7 +86,7 @@ final class ShardDelivery {
             self.dueLives.append(live)
             self.dueLivesHook?.schedule()
         } else if live.flushAt == nil {
-            // A live that waits already keeps its time: until the next flush, all items that can wait are due then.
+            // A live that waits already keeps its flush time, because the flush will include the new items.
             live.flushAt = flushAt
             self.waitingLives.append(live)
             self.startFlushTimer(now: now)
@@ -265,8 +265,8 @@ extension ShardDelivery {
 
     /// Sends a client the items that it lacks, until the system accepts no more bytes or the client has all items.
     func catchUp(_ client: Client) {
-        // While the system has not accepted all bytes, a writable event will continue the delivery. Once it has, no
-        // such event comes, so the next items are sent here.
+        // While the system has not accepted all bytes, a writable event will continue the delivery. If the system has
+        // accepted all bytes, no such event comes, so the next items are sent here.
         while self.sendNextItems(client) {}
     }
 

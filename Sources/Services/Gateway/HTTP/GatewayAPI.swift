@@ -301,7 +301,7 @@ struct GatewayAPI: Sendable {
     /// Returns the id of the session that the request's call belongs to.
     ///
     /// The same idempotency key and `call` (method and parameters) give the same session, so a resent request is not
-    /// applied twice (I15, idempotent calls). A request without a key gets a random session.
+    /// applied twice (I15 in docs/RULES.md). A request without a key gets a random session.
     private func session(
         of request: HTTPRequest, _ identity: TokenIdentity, _ call: String
     ) throws(ReplyError) -> SessionID {

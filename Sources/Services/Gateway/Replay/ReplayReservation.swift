@@ -4,9 +4,9 @@ package import PlazaModel
 
 /// Accounts for the bytes of items that the replay reader has read and that are not sent yet.
 ///
-/// The bytes are counted as long as the reservation exists; whoever still has to send the items holds a reference to
-/// it. While the bytes of all reservations exceed `ReplayLimits.maxUnsentBytes`, no further scan begins (I16, bounded
-/// memory; docs/RULES.md).
+/// The bytes are counted as long as the reservation exists. Each client that must still get items holds a reference to
+/// the reservation. While the bytes of all reservations exceed `ReplayLimits.maxUnsentBytes`, no further scan begins
+/// (I16 in docs/RULES.md).
 package final class ReplayReservation: Sendable {
     /// The bytes of all reservations, by app.
     package final class ReservedBytes: Sendable {

@@ -5,9 +5,9 @@ internal import PlazaModel
 internal import WebSocket
 internal import Webhooks
 
-/// One client connection of a shard.
+/// One client connection of a shard, an event loop of the gateway.
 ///
-/// Accessed only on the loop's thread. The object is kept small, because there are many connections.
+/// The object is accessed only on the loop's thread. It is kept small, because there are many connections.
 final class Client {
     let socket: WebSocketConnection
     /// The state of the connection, without IO: login, membership of a live, and open calls.
@@ -49,8 +49,8 @@ final class Client {
     var indexInLive = 0
     /// The number of the last item that need not be sent to the client.
     ///
-    /// All items up to this number were sent, or precede the client's join. A flush does not change the number,
-    /// although it sends the client later items; the number is set again when the client falls behind.
+    /// All items up to this number were sent, or precede the client's join. A flush, which sends the live's buffered
+    /// items, does not change the number; the number is set again when the client falls behind.
     var caughtUpTo: Int64 = 0
     /// The next client in the linked list of the same user's clients on this shard (`ShardSessions`).
     var nextOfUser: Client?

@@ -10,9 +10,9 @@ internal import WebSocket
 
 /// One event loop of a gateway with its connections.
 ///
-/// Owns the components that handle logins, calls, delivery and so on, and routes events to them. The shard is created
-/// on the loop's thread, and only that thread accesses the shard and its components. Other threads post messages to its
-/// mailbox. No code of a shard may block.
+/// The shard owns the components that handle logins, calls, delivery and so on, and routes events to them. It is
+/// created on the loop's thread, and only that thread accesses the shard and its components. Other threads post
+/// messages to the shard's mailbox. No code of a shard may block.
 final class Shard {
     let gateway: Gateway
     /// The shard's number in its gateway, from 0.
@@ -169,7 +169,7 @@ final class Shard {
     func disconnect(_ client: Client, _ code: DisconnectCode) {
         // If the connection has already ended because its client reads slowly, `webSocketClosed` counts the refusal.
         if code == .slowReader, client.socket.state == .open { self.gateway.metrics.refused(.outputOfConnection) }
-        // `signOff` reports to presence that the client leaves its live. After that, no heartbeat may report it again.
+        // `signOff` reports to presence that the client leaves its live. Afterwards no heartbeat may report the client.
         let isSignedOff = code.endsMembership && self.lives.signOff(client)
         self.detach(client, sendsLastHeartbeat: !isSignedOff && code != .replaced)
         client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)

@@ -3,9 +3,9 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// A live that has viewers on this shard.
+/// A live that has viewers on this shard, an event loop of the gateway.
 ///
-/// It is accessed only on the loop's thread.
+/// It is accessed only on the loop's thread. A member is a client with a ticket, which presence gave it at its join.
 final class ShardLive {
     let key: LiveKey
     let frameEncoder: FeedFrameEncoder

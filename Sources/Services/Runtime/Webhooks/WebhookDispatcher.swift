@@ -134,8 +134,8 @@ final class WebhookDispatcher {
         for status in [self.readStatus, self.catchUpStatus] { status.report { $0.turnBegan(at: MonotonicClock.now) } }
         for attempt in endedAttempts { self.attemptEnded(attempt) }
         try self.beginCatchUp()
-        // After a takeover or an error, there may be no further catch-up of the partition that `catchUpStatus` watches;
-        // the partition is then no longer watched.
+        // After another instance has taken the partition, or after an error, there may be no further catch-up of the
+        // partition that `catchUpStatus` watches. The partition is then no longer watched.
         self.catchUpStatus.report { $0.forgetWithoutScan(queuedPartitions: [], at: MonotonicClock.now) }
         self.sendDueEvents()
         var pollTimeout = self.catchUp == nil ? Self.maxPollTimeout : Milliseconds(0)

@@ -5,7 +5,7 @@ internal import MachineKit
 internal import Observability
 internal import PlazaModel
 
-/// Appends batches to a public topic without a transaction (docs/decisions/0007).
+/// Appends batches, the output of a machine, to a public topic without a transaction (docs/decisions/0007).
 ///
 /// An appended batch costs the broker one request and one write; a transaction costs about ten requests and eight
 /// writes. A batch is written to the feed partition with the same number as the inbox partition. When the outcome of a

@@ -4,8 +4,8 @@ package import KafkaClient
 /// The headers of a record in a partition to which batches are appended without a transaction (docs/decisions/0007).
 ///
 /// Each record of a batch contains its writer's epoch; the last one also contains the batch's commit. A new owner's
-/// claim, which is written in a transaction, contains only the owner's epoch and has no value. After it, records of
-/// older epochs are ignored.
+/// claim, which is written in a transaction, contains only the owner's epoch and has no value. After the claim, records
+/// of older epochs are ignored.
 package struct BatchHeader: Equatable, Sendable {
     /// The state that becomes durable with the last record of a batch.
     package struct Commit: Equatable, Sendable {
@@ -42,7 +42,7 @@ package struct BatchHeader: Equatable, Sendable {
         self.commit = commit
     }
 
-    /// Reads the headers of a record; nil for one without an epoch, which was written in a transaction and is not a
+    /// Reads the headers of a record; nil if the record has no epoch, because it was written in a transaction and is no
     /// claim.
     package init?(_ record: IncomingRecord) {
         guard let text = record.header(Self.epochHeader), let epoch = Int64(String(decoding: text, as: UTF8.self))

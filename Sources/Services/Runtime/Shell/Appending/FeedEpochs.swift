@@ -2,9 +2,9 @@
 package import KafkaClient
 internal import PlazaModel
 
-/// The claims of a feed partition, and the offset of its last checkpoint.
+/// The claims of a feed partition, one for each owner that has appended to it, and the offset of its last checkpoint.
 ///
-/// They are stored as the last line of the metadata of the inbox partition's committed offset.
+/// The claims and the offset are stored as the last line of the metadata of the inbox partition's committed offset.
 package struct FeedEpochs: Equatable, Sendable {
     /// One owner's claim of the partition: a record after which the records of lower epochs are ignored.
     package struct Claim: Equatable, Sendable {

@@ -2,7 +2,9 @@
 internal import KafkaClient
 internal import PlazaModel
 
-/// The batches between a partition's last checkpoint and its new owner's claim; the new owner restores rows from them.
+/// The batches that were appended between a partition's last checkpoint and its new owner's claim.
+///
+/// The new owner, which has acquired the partition, restores the rows of its state from these batches.
 struct UncheckpointedBatches {
     let topic: PlazaTopic
     /// The offset of the last checkpoint, at which reading starts.

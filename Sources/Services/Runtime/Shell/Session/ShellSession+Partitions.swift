@@ -9,7 +9,8 @@ internal import PlazaWire
 
 /// Acquires, restores and releases partitions.
 ///
-/// An owner's generation is the offset of the tick with which it acquired the partition. If the machine appends batches
+/// An owner is the instance that has acquired a partition; its generation is the offset of the tick, an inbox record
+/// without a command, that it wrote when it acquired the partition. If the machine appends batches
 /// to a feed, the owner first claims the feed partition: it writes a record with its generation, after which readers
 /// ignore what former owners append.
 extension ShellSession {
