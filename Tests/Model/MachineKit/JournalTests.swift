@@ -32,7 +32,7 @@ extension Journal {
     fileprivate var hasChanges: Bool { !self.changedSlots.isEmpty }
 }
 
-/// A journal keeps a machine's rows, with undo for a batch that aborts, and with the times at which rows are due.
+/// A journal stores the rows of a machine's state, undoes the changes of a batch that aborts, and finds due rows.
 @Suite struct JournalTests {
     @Test func `changes are listed in the order of the first change, with the current rows`() {
         var rows = NumberJournal()
@@ -196,8 +196,8 @@ extension Journal {
             rows[NumberKey(1)] = NumberRow(step, dueAtMilliseconds: Int64(step) + 1_000_000)
             rows.commit()
         }
-        // The queue is rebuilt when it has more than two entries for each row and 64 more: 2 * 1 + 64 = 66 with one
-        // row. The limit leaves a little room.
+        // The queue is rebuilt when it has more than two entries for each row and 64 more: with one row, more than
+        // 2 * 1 + 64 = 66. The limit of this test, 70, is a little higher.
         #expect(rows.dueTimes.count <= 70)
     }
 }
@@ -268,7 +268,8 @@ private struct Doubler: Machine {
             if let hash = expected.removeValue(forKey: slot) {
                 index.remove(slot, hash: hash)
             } else {
-                // With only eight hashes most searches collide. The negative ones begin at the end of the table.
+                // With only eight hashes most searches collide. The search for a negative hash begins at the table's
+                // end.
                 let hash = Int.random(in: -4..<4, using: &random)
                 index.insert(slot, hash: hash)
                 expected[slot] = hash

@@ -25,8 +25,8 @@ final class BatchingWriter: RecordSink {
     static let gap = Milliseconds(8)
     /// The largest number of buffered records.
     ///
-    /// All records of one gap fit. So the limit is reached only if the flushing thread is delayed; further records are
-    /// then rejected.
+    /// The records that come within one gap fit into the buffer. So the limit is reached only if the flushing thread is
+    /// delayed; further records are then rejected.
     static let maxBufferedRecords = 20_000
 
     private let sink: any RecordSink

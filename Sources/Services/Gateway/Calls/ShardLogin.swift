@@ -60,10 +60,10 @@ final class ShardLogin {
         }
     }
 
-    /// Checks the rate limits for the resume of a login, if it has one, and counts it.
+    /// Checks the rate limits for the resume that a login requests, if any, and counts the resume.
     ///
-    /// A resume also counts as a join, because it may take the user into the live again (R12.8). The limits are those
-    /// of each user, so all clients of a gateway that has ended can resume at another gateway at once.
+    /// A resume also counts as a join, because it may take the user into the live again (R12.8). Each user has limits
+    /// of its own, so all clients of a gateway that has ended can resume at another gateway at once.
     private func admitResume(
         _ params: LoginParams, of identity: TokenIdentity, _ id: Int64, _ client: Client
     ) throws(ReplyError) {
@@ -90,7 +90,7 @@ final class ShardLogin {
     ///
     /// If a step after `admitLogin` fails, the connection stays counted until it closes or logs in again.
     private func open(_ client: Client, _ identity: TokenIdentity, _ params: LoginParams) throws(ReplyError) {
-        // Here a connection is counted only if an earlier login of it failed after `admitLogin` had counted it.
+        // The connection is counted already if its earlier login failed after `admitLogin` had counted it.
         if client.isCounted {
             client.isCounted = false
             self.gateway.admission.removeLogin(client.userKey, role: client.role)

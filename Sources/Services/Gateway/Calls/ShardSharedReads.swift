@@ -49,8 +49,8 @@ final class ShardSharedReads {
     ///   - client: The caller.
     ///   - isLateRetry: Whether the call was first sent longer ago than its outcome is stored.
     ///   - stopwatch: Runs since the call was received.
-    /// - Returns: False if the call must be forwarded by itself; true if it waits, or repeats an open call, whose reply
-    ///   answers both.
+    /// - Returns: True if the call waits for a shared answer, or if it repeats an open call, whose reply answers both
+    ///   copies; false if the call must be forwarded by itself.
     /// - Throws: The error with which the call is rejected.
     func addCall(
         _ effect: Effect, _ frame: CallFrame, requiredLive: LiveID?, _ client: Client, isLateRetry: Bool,

@@ -3,9 +3,9 @@ package import MachineKit
 
 /// Decides when records are sent: immediately while the rate is low, in batches while it is high.
 ///
-/// The broker's cost grows with the number of requests, not of records. A record is sent immediately if at least `gap`
-/// has passed since the previous send. Otherwise it is buffered; when `gap` has passed, all buffered records are sent
-/// together, in order.
+/// The broker's cost grows with the number of requests, not with the number of records. A record is sent immediately if
+/// at least `gap` has passed since the previous send. Otherwise it is buffered; when `gap` has passed, all buffered
+/// records are sent together, in order.
 package struct BatchingPolicy<Record: Sendable>: Sendable {
     /// What the caller must do after adding a record.
     package enum Action: Equatable, Sendable {

@@ -32,7 +32,7 @@ package struct BrokerHealth: Hashable, Sendable {
     /// Creates a circuit breaker that admits calls.
     package init() {}
 
-    /// Whether the broker delivers, as far as is known; false while that is being tested.
+    /// Whether the broker delivers, as far as is known; false while a call tests whether the broker delivers.
     package var isHealthy: Bool { self.state == .healthy }
 
     /// Records that the client lost a connection or could not read.
@@ -70,7 +70,7 @@ package struct BrokerHealth: Hashable, Sendable {
 
     /// Returns whether the caller must start a probe now.
     ///
-    /// After it has returned true, it returns false until `continueProbing` has ended that probe.
+    /// After this method has returned true, it returns false until `continueProbing` has ended the probe.
     package mutating func beginProbing() -> Bool {
         guard self.state == .unavailable, !self.isProbing else { return false }
         self.isProbing = true

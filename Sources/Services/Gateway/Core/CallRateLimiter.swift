@@ -3,8 +3,8 @@ package import MachineKit
 
 /// Limits the calls of many callers: a token bucket per key (R13.1).
 ///
-/// A caller without a bucket is treated as if it had a full one. So full buckets can be removed when the table has no
-/// room.
+/// A caller without a bucket is treated as if it had a full bucket. So full buckets can be removed when the table has
+/// no room.
 package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The largest number of buckets; when it is reached and no bucket is full, callers without a bucket are rejected.
     package let maxBuckets: Int
@@ -26,7 +26,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     ///   - limit: The size and rate of the bucket.
     ///   - count: How many tokens to take; a count above the bucket's size takes the size.
     ///   - now: The current time.
-    /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be.
+    /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be admitted.
     package mutating func admitOrReturnWait(
         _ key: Key, limit: RateLimit, counting count: Int = 1, at now: MonotonicTime
     ) -> Milliseconds? {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// The calls of one client that wait for a decision of the app's backend, or behind a call that does.
+/// The calls of one client that wait for a decision of the app's backend, or for an earlier call that waits for one.
 ///
 /// The calls proceed in the order in which they were added. A decision may get lost within the gateway, which drops
-/// messages to a shard whose mailbox is full. So that the calls behind are not blocked forever, a call that waits has a
-/// deadline. After the deadline its fallback decides: the decision that applies when the backend does not answer
-/// (R14.9).
+/// messages to a shard whose mailbox is full. So each call that waits for a decision has a deadline; otherwise it could
+/// block the later calls forever. After the deadline the call's fallback decides: the decision that applies when the
+/// backend does not answer (R14.9).
 package struct PendingCalls<Call, Decision> {
     private struct Entry {
         let id: Int64
         let call: Call
         /// The decision; nil while it is pending.
         var decision: Decision?
-        /// What decides if there is no decision at the deadline; nil for a call that had its decision when it was
-        /// added.
+        /// The decision that applies if there is no other at the deadline; nil if the call was added with its decision.
         let fallback: (decision: Decision, deadline: MonotonicTime)?
     }
 

@@ -3,7 +3,8 @@ package import PlazaModel
 
 /// A gateway's copy of the public topics: the last record of each live, stage, viewer count and app, by key.
 ///
-/// Records carry an epoch and a revision, or a time in viewer counts; so a late or repeated record changes nothing.
+/// A late or repeated record changes nothing, because each record has an epoch, and a revision or (in a viewer count) a
+/// time.
 package struct ReadModel: Sendable {
     private var lives: [LiveKey: LiveRecord] = [:]
     /// The number of records in `lives` of each app.
@@ -102,7 +103,8 @@ package struct ReadModel: Sendable {
 
     /// Returns a live's stage: its seats, connection and battle.
     ///
-    /// The inner optional is nil if the live has no stage record yet, the outer one if there is no such live.
+    /// The inner optional is nil if the live has no stage record yet; the outer optional is nil if the live has ended
+    /// or is unknown.
     package func stage(_ key: LiveKey) -> StageRecord?? { self.running(key).map(self.stage(of:)) }
 
     /// Returns a live's metadata: only the given keys, or all keys if `keys` is empty; nil if there is no such live.

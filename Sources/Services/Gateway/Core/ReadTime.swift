@@ -34,7 +34,7 @@ package struct ReadTime: Sendable {
     /// Decides whether a read may be answered now.
     ///
     /// - Parameter now: The current time.
-    /// - Returns: Nil if it may; otherwise how long to wait until one may.
+    /// - Returns: Nil if a read may be answered now; otherwise how long to wait until a read may be answered.
     package mutating func waitingTime(at now: MonotonicTime) -> Milliseconds? {
         if let lastIncreaseAt, lastIncreaseAt < now {
             // A longer time counts as `longestDebt`, in which every debt is paid back, so the product cannot overflow.

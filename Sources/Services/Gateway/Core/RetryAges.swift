@@ -4,7 +4,7 @@ package import MachineKit
 /// Decides which calls of one connection are late retries (R16.11).
 ///
 /// A call's outcome is stored for `IdempotencyLimits.lifetime`, the length of the idempotency window. A late retry
-/// repeats a call whose first copy is older than that.
+/// repeats a call whose first copy is older than the window's length.
 ///
 /// The ids of a session's new calls grow, so a call is a retry if its id is not above the highest id of this
 /// connection. To know the exact age of each retry, a time would have to be stored for each id. Instead, this value
@@ -34,7 +34,7 @@ package struct RetryAges: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - id: The call's number.
-    ///   - statedAge: How long ago the call was first sent, by the client's clock; nil: the client does not state it.
+    ///   - statedAge: How long ago the call was first sent, by the client's clock; nil if the client does not state it.
     ///   - now: The current time.
     /// - Returns: Whether the call is a late retry.
     package mutating func recordCall(_ id: Int64, statedAge: Milliseconds?, at now: MonotonicTime) -> Bool {

@@ -250,7 +250,7 @@ private struct ScriptScanner {
         return true
     }
 
-    /// Copies a literal or the first or last part of one; a `/` after a literal is a division.
+    /// Copies a literal, or the first or last part of a literal; a `/` after a literal is a division.
     private mutating func copy(_ bytes: [UInt8]) {
         if self.line.isEmpty { self.isTopLevel = self.closingBytes.isEmpty }
         self.line += bytes

@@ -2,10 +2,10 @@
 
 /// The partitions that the `FeedHub` has asked to follow or unfollow; the feed thread assigns them to its consumer.
 ///
-/// The hub numbers its requests in the order of its decisions, but makes them outside of its lock, so two threads may
-/// make them in another order. For example, the hub decides to unfollow an idle partition, and a viewer joins before
-/// the hub has made this request. If the late request to unfollow counted, the partition would not be read although it
-/// has viewers. So the request with the highest number counts.
+/// The hub numbers its requests in the order of its decisions, but makes the requests outside of its lock, so two
+/// threads may make them in another order. For example, the hub decides to unfollow an idle partition, and a viewer
+/// joins before the hub has made this request. If the late request to unfollow counted, the partition would not be read
+/// although it has viewers. So the request with the highest number counts.
 struct RequestedPartitions: Sendable {
     /// The partitions that should be read now.
     private(set) var followed: Set<Int> = []

@@ -144,7 +144,7 @@ final class HTTPRequestRates: Sendable {
 
     /// Counts the bytes of a request's body.
     ///
-    /// They are limited because all requests share one thread, and a long body takes long to decode.
+    /// The bytes are limited because all requests share one thread, and a long body takes long to decode.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitBody(ofBytes byteCount: Int, of identity: TokenIdentity) throws(ReplyError) {

@@ -96,7 +96,7 @@ extension TableReader: CompactedTopicSubscriber {
 
     /// Returns whether the tables count as filled only when the topic was read up to its end.
     ///
-    /// False for notices: a notice that is read after the tables are filled is sent to its user then.
+    /// It is false for notices, because a notice that is read after the tables are filled is sent to its user at once.
     func mustLoadFirst(topic: String) -> Bool { topic != PlazaTopic.userNotices.rawValue }
 
     /// Sends the buffered replies whose deadline has passed, and returns how long the next poll may wait.

@@ -36,7 +36,7 @@ final class Tables: Sendable {
             (state.wordFilters[app], state.model.apps.revision(of: app), state.model.apps[app].words)
         }
         if let cached, cached.revision == revision { return cached.compiled.filter }
-        // Compiling the filter takes long, and all threads use the lock, so it is compiled outside the lock.
+        // The filter is compiled outside the lock, because that takes long and all threads use the lock.
         var compiled = cached?.compiled ?? CompiledWordFilter()
         compiled.update(words)
         self.state.withLock { [compiled] in $0.wordFilters[app] = (revision, compiled) }
@@ -128,7 +128,8 @@ final class Tables: Sendable {
 
     /// Returns the notices that a client missed before its login, and the id of the partition's last notice.
     ///
-    /// `id` is the last notice that the client received. A client without one is new, and has missed none.
+    /// `id` is the id of the last notice that the client received. If `id` is nil, the client is new and has missed no
+    /// notice.
     func notices(of user: UserKey, after id: NoticeID?, partition: Int)
         -> (missed: [NoticeRing.Entry], lastID: NoticeID)
     {

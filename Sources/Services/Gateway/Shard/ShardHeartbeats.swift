@@ -5,10 +5,10 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Reports a shard's members to presence, the machine that knows who is in a live.
+/// Reports the members of a shard's lives to presence, the machine that knows who is in a live.
 ///
-/// Sends heartbeats in small steps. Asserts the members of a partition, that is, reports all of them again, after
-/// presence has lost the partition's state.
+/// Heartbeats are sent in small steps. After presence has lost the state of a partition, the members of the partition's
+/// lives are asserted, that is, all reported again.
 final class ShardHeartbeats {
     private unowned let shard: Shard
     /// The number of the last step, counted over all rounds.
@@ -52,7 +52,7 @@ final class ShardHeartbeats {
 
     /// Begins to assert the members of a partition's lives, after presence has lost the partition's state.
     ///
-    /// Assertions of the partition that have not ended begin anew.
+    /// An assertion of the same partition that has not ended yet begins again.
     func beginAsserting(_ partition: Int) {
         let partitions = self.shard.gateway.settings.partitions
         self.assertions.removeAll { PlazaTopic.partition(of: $0.live.key.text, among: partitions) == partition }
@@ -67,7 +67,7 @@ final class ShardHeartbeats {
     ///
     /// There may be very many members, so each call writes a limited number of records; the shard's sweep calls again.
     /// The members are asserted from the end of the live's array to its beginning. If a viewer leaves between two
-    /// calls, other viewers move only to lower indices, so none is skipped.
+    /// calls, other viewers move only to lower indices, so no viewer is skipped.
     func continueAsserting() {
         var remainingRecords = Self.maxAssertionRecords
         let now = self.shard.now

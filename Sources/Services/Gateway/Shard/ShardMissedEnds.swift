@@ -49,8 +49,8 @@ final class ShardMissedEnds {
             epoch == 0 || epoch == live.epoch
         else { return self.shard.send(.reply(id: resume.call, resume.rejection), to: resume.client) }
         self.pending.append((resume, self.shard.now + ReplayLimits.resumeTimeout))
-        // The subscription makes this gateway read the partition. The sweeps look for the end in the cache, so it does
-        // not matter whether the partition is loaded already.
+        // The subscription makes this gateway read the partition. The partition need not be loaded yet, because the
+        // sweeps look for the end in the cache.
         _ = self.shard.lives.subscribe(resume.key)
         self.sweep(at: self.shard.now)
     }

@@ -6,9 +6,9 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// The logged-in clients of a shard, by session and by user.
+/// The logged-in clients of a shard (an event loop of the gateway), by session and by user.
 ///
-/// Handles sign-ins, replaced connections and notices.
+/// It handles sign-ins, replaced connections and notices, which are messages to one user.
 final class ShardSessions {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -25,8 +25,7 @@ final class ShardSessions {
     /// Returns the session's client on this shard; nil if the session has no connection here.
     func client(of session: SessionID) -> Client? { self.bySession[session] }
 
-    /// Opens the session of a client that logs in, and closes the session's earlier connection on whichever shard or
-    /// gateway it is.
+    /// Opens the session of a client that logs in, and closes the session's earlier connection on any shard or gateway.
     ///
     /// - Parameters:
     ///   - client: The client; its app, user and session must be set.
@@ -177,7 +176,7 @@ extension ShardSessions {
     func deliver(_ entry: NoticeRing.Entry, _ frame: SharedBytes, to client: Client) {
         if case .kickedOut(let reason, _) = entry.notice.content, let lowestValidTicket = entry.notice.floor {
             let isRemoved = client.core.kicked(from: entry.notice.live, lowestValidTicket: lowestValidTicket)
-            // The notice is for the user's other devices; the device that stays in the live does not get it.
+            // The notice is for the user's other devices; the device that stays in the live does not get the notice.
             if reason == .byLoggedOnOtherDevice, !isRemoved, client.core.membership != .outside { return }
             if isRemoved {
                 // `core` has left the live already. `client.live` is nil if the feed's partition is not loaded yet.

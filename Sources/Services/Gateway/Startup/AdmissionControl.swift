@@ -7,12 +7,12 @@ internal import MachineKit
 internal import PlazaModel
 internal import WebSocket
 
-/// Admits connections, logins and calls of all shards.
+/// Admits connections, logins and calls of all shards, the event loops of the gateway.
 ///
-/// The kernel spreads the connections of an address, user or app over the shards, so all shards share one table. Its
-/// lock is taken when a connection begins or ends, at logins, for users' calls that have a rate limit of their own
-/// (`MeteredCall`), and for calls of apps' servers. Calls that are forwarded to the services are counted under a second
-/// lock, which is held for less than a microsecond. The delivery of feeds takes neither lock.
+/// The kernel spreads the connections of an address, user or app over the shards, so all shards share one table. The
+/// table's lock is taken when a connection begins or ends, at logins, for users' calls that have a rate limit of their
+/// own (`MeteredCall`), and for calls of apps' servers. Calls that are forwarded to the services are counted under a
+/// second lock, which is held for less than a microsecond. The delivery of feeds takes neither lock.
 ///
 /// Connections and handshakes are counted by an address's `limitKey`: an IPv4 address, or the /64 network of an IPv6
 /// address.

@@ -64,7 +64,7 @@ extension Gateway {
         if self.storePresenceEpoch(record) { self.postToAll(.assertMembers(partition: record.partition)) }
     }
 
-    /// Routes a reply to its shard, or buffers it until the tables have the revision that the reply requires.
+    /// Routes a reply to its caller's shard, or buffers it until the tables have the revision that the reply requires.
     package func received(_ reply: Reply) {
         if !self.tables.bufferIfPremature(reply, at: MonotonicClock.now) { self.route(reply) }
     }
@@ -95,7 +95,7 @@ extension Gateway {
         self.tables.pruneNotices(at: MonotonicClock.now)
     }
 
-    /// Changes the read model, and routes the replies that can be sent then; returns whether the model has changed.
+    /// Changes the read model, routes the replies that can be sent after the change, and returns whether it changed.
     @discardableResult private func change(_ body: (inout ReadModel) -> Bool) -> Bool {
         let (hasChanged, replies) = self.tables.change(at: MonotonicClock.now, body)
         for reply in replies { self.route(reply) }

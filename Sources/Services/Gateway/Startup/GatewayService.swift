@@ -53,7 +53,7 @@ package final class GatewayService: ServiceComponent {
     ///   - webhookCAFile: A PEM file with authorities that may sign backends' certificates, besides those of the
     ///     system.
     ///   - kafka: The settings of the Kafka clients.
-    ///   - mode: Whether the broker is the embedded one.
+    ///   - mode: The kind of broker: a real Kafka or the in-memory broker.
     ///   - log: The log.
     ///   - registry: The registry of the metrics.
     package init(
@@ -146,8 +146,8 @@ package final class GatewayService: ServiceComponent {
         }
         self.log.info(
             "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(server.port))])
-        // With a fatal error, the producer rejects every record. So the process ends, and its supervisor starts a new
-        // one.
+        // After a fatal error, the producer rejects every record. So the process ends, and its supervisor starts a new
+        // process.
         while self.state.wait(timeout: Self.writerCheckInterval, for: { $0.isStopping ? () : nil }) == nil {
             if let error = writer.fatalError { throw error }
             self.turns.recordTurn()

@@ -19,10 +19,11 @@ package struct GatewaySettings: Sendable {
     package var shards: Int
     /// The number of partitions of every topic.
     package var partitions: Int
-    /// The presence lease: how long a silent client counts as present.
+    /// The lease of a member of a live: how long presence counts a silent client as watching.
     package var lease: Milliseconds
-    /// The longest time that a stop takes: in its first half, connections are closed gradually; in its second half,
-    /// they may end.
+    /// The longest time that a stop takes.
+    ///
+    /// In the first half, connections are closed gradually; in the second half, the closed connections may end.
     package var drain: Milliseconds
     /// The policies of each app.
     ///
@@ -31,11 +32,11 @@ package struct GatewaySettings: Sendable {
     /// The largest number of WebSockets of the process; further ones get status 503.
     package var maxConnections = 100_000
     /// How many bytes may be pending for one viewer's connection; the more bytes are pending, the fewer classes of
-    /// items it gets.
+    /// items the viewer gets.
     package var budget = DeliveryBudget()
     /// The largest size of the output that all WebSockets together have queued for slow clients: 256 MiB.
     package var maxQueuedBytes = 256 << 20
-    /// How long a client may take none of what is queued for it, before it is disconnected.
+    /// A client is disconnected if bytes are queued for it, and it takes none of them for this time.
     package var slowReaderTimeout = Milliseconds.seconds(20)
     /// The size of each socket's send buffer; 0 leaves it to the kernel.
     package var sendBufferBytes: Int32 = 0
@@ -51,7 +52,7 @@ package struct GatewaySettings: Sendable {
     /// How many HTTP requests per second an app's servers may make for one method; further requests get status 429
     /// (R13.2).
     package var serverCallsPerSecond = 200
-    /// The same limit for the method that lists lives.
+    /// How many HTTP requests per second an app's servers may make for a list of lives.
     package let serverListsPerSecond = 10
     /// How many HTTP requests per second one user may make; further requests get status 429.
     package var userRequestsPerSecond = 20

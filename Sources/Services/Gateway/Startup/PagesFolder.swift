@@ -38,7 +38,7 @@ package enum PagesFolder {
         var candidates = [
             directory.appendingPathComponent("web"), directory.appendingPathComponent("../share/liveplaza/web"),
         ]
-        // A build folder is at most four levels below the top of its source tree.
+        // A folder of built programs is at most four levels below the top of its source tree.
         for _ in 0..<4 {
             directory = directory.deletingLastPathComponent()
             candidates.append(directory.appendingPathComponent("clients/web"))
@@ -73,7 +73,7 @@ package enum PagesFolder {
                 contents["\(servedFolder)/\(name)"] = [UInt8](data)
             }
         }
-        // A browser waits for each byte and each request, so the scripts are bundled. Scripts that cannot be bundled
+        // The scripts are bundled, because a page of many small scripts loads slowly. Scripts that cannot be bundled
         // are served unchanged.
         let scripts = contents.filter { $0.key.hasSuffix(".js") }
         if let bundle = ScriptBundle(path: Self.bundlePath, entry: Self.entryPath, scripts: scripts) {

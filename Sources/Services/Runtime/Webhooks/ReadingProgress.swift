@@ -15,7 +15,8 @@ package struct ReadingProgress: Hashable, Sendable {
         package var offset: Int64
         /// For each app with unfinished events, the offset of the first one.
         ///
-        /// The next owner treats these apps as lagging: it reads their events again from there on.
+        /// The partition's next owner, the instance that reads it after this one, treats these apps as lagging: it
+        /// reads their events again from these offsets on.
         package var laggingOffsets: [AppID: Int64]
 
         package init(offset: Int64, laggingOffsets: [AppID: Int64] = [:]) {
@@ -26,7 +27,8 @@ package struct ReadingProgress: Hashable, Sendable {
 
     /// The maximum number of apps whose lagging offsets fit into the committed offset's metadata.
     ///
-    /// With more lagging apps, an earlier offset is committed. More events are then sent again after a takeover.
+    /// With more lagging apps, an earlier offset is committed. When another instance takes the partition over, more
+    /// events are then sent again.
     package static let maxLaggingApps = 64
 
     /// The offset after the last record that was read.

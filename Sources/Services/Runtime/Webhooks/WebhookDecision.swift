@@ -15,7 +15,7 @@ extension WebhookDecision {
         var message: String?
     }
 
-    /// The codes with which an app may refuse a gift; the sender receives the app's code (R14.8).
+    /// The app's own codes, with which its backend may refuse a gift; the sender receives the code (R14.8).
     private static let appCodes = 102_100...102_200
     /// After how many milliseconds the sender may try again if the backend did not answer.
     private static let retryAfterMilliseconds: Int64 = 1_000

@@ -14,7 +14,7 @@ struct WebhookShares: Equatable {
 
     /// Divides 256 requests among the apps; each app gets 8 to 64, and each user a quarter of its app's share.
     ///
-    /// With more than 32 apps the total therefore exceeds 256.
+    /// With more than 256 / 8 = 32 apps, the total therefore exceeds 256.
     init(apps: Int) {
         let apps = max(1, apps)
         self.perApp = min(64, max(8, 256 / apps))

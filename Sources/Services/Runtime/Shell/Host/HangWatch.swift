@@ -4,8 +4,8 @@ package import MachineKit
 /// Decides when a process must end because one of its loops hangs.
 ///
 /// A loop that hangs never turns again in this process. But a loop that is late once may have been stopped together
-/// with the whole process, by SIGSTOP or a suspended machine. The watchdog was then stopped as well, and the loop turns
-/// after the process continues. Therefore a loop must be hung at many checks in a row, and a long pause between two
+/// with the whole process, by SIGSTOP or a suspended machine. The watchdog was then stopped too, and the loop will turn
+/// when the process continues. Therefore a loop must be hung at many checks in a row, and a long pause between two
 /// checks begins the count again.
 package struct HangWatch: Sendable {
     /// The time between two checks.

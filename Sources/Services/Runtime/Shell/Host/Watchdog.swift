@@ -2,7 +2,7 @@
 internal import Concurrency
 package import MachineKit
 
-/// Checks a process's loops on a thread of its own, and reports those that hang (`HangWatch`).
+/// Checks the loops of a process on a thread of its own, and reports the loops that hang (`HangWatch`).
 package final class Watchdog: Sendable {
     private let interval: Milliseconds
     private let hungLoops: @Sendable () -> [String]

@@ -4,8 +4,9 @@ package import Observability
 package import PlazaModel
 internal import PlazaWire
 
-/// Runs a pure machine for one partition: decodes inputs and rows, stores the rows in a journal, and handles the rows
-/// that are due.
+/// Runs a pure machine for one partition: decodes inputs and rows, and handles the rows that are due.
+///
+/// A row is a record of the machine's state. The rows are stored in a journal, which can undo the changes of a batch.
 package final class MachineProcessor<M: Machine>: PartitionProcessor
 where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     /// The maximum number of due rows that one call of `process` handles; thousands of rows may be due at once.
@@ -100,7 +101,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     }
 
     // Rows and records have at most half a MiB. One call handles at most 16 inputs and 16 due rows, so it rarely adds
-    // more than 16 MiB to a batch's effects.
+    // more than 32 * 0.5 = 16 MiB to a batch's effects.
     package var maxInputs: Int { 16 }
 
     @discardableResult

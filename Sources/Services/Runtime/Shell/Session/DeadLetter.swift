@@ -5,6 +5,7 @@ internal import PlazaWire
 
 /// A record of the topic `dead.letters`: an input, or a row, that can never be processed (docs/TOPICS.md).
 ///
+/// A row is a record of a machine's compacted state topic.
 /// The dead letter of an input has the input's key, value and headers, so that an operator can submit the input again.
 /// The dead letter of a row has the row's key and value, and the headers of the input before which the row was due.
 /// Both also have the headers of `DeadLetterOrigin`.

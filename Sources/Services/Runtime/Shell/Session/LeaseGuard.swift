@@ -3,10 +3,11 @@ internal import MachineKit
 
 /// Detects that a shell's thread stalled for so long that the group may have reassigned its partitions.
 ///
-/// The lease is the membership in the group: the group removes a member whose heartbeats stop. Another thread of the
-/// process sends the heartbeats, but a stalled shell thread may mean that the whole process was stalled. Each pass of
-/// the session's loop has two phases: the wait for records, and their processing. A phase that ends within the limit
-/// proves that the process was not stalled for longer.
+/// A shell is the run loop of a machine. The lease is the shell's membership in its consumer group, because the group
+/// removes a member whose heartbeats stop. Another thread of the process sends the heartbeats, but a stalled shell
+/// thread may mean that the whole process was stalled. Each pass of the session's loop has two phases: the wait for
+/// records, and their processing. A phase that ends within the limit proves that the process was not stalled for longer
+/// than the limit.
 struct LeaseGuard {
     /// How long a phase may take: the session timeout minus the heartbeat interval and a margin.
     let limit: Milliseconds

@@ -3,7 +3,7 @@ internal import Concurrency
 package import KafkaClient
 package import MachineKit
 
-/// The state of a consumer loop that other threads read and change.
+/// The state of a consumer loop, as its thread reports it and other threads query it; other threads also stop the loop.
 package final class LoopStatus: Sendable {
     private struct State {
         var isStopping = false

@@ -5,8 +5,9 @@ package import KafkaClient
 internal import MachineKit
 package import Observability
 
-/// Runs a machine (a pure state machine): polls a batch of its inbox, decides the inputs, commits the result and sends
-/// the replies (docs/ARCHITECTURE.md).
+/// Runs a machine, a pure state machine that decides the inputs of one inbox topic (docs/ARCHITECTURE.md).
+///
+/// The shell polls a batch of the inbox, lets the machine decide the inputs, commits the result and sends the replies.
 ///
 /// All work is done on the thread that calls `run()`, which returns after `stop()`. After an error that makes a Kafka
 /// client unusable, the shell begins a new `ShellSession`. An aborted transaction is retried within the session.

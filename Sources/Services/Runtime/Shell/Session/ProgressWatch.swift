@@ -2,7 +2,7 @@
 package import KafkaClient
 package import MachineKit
 
-/// Detects a partition whose work does not become durable.
+/// Detects a partition whose work, the records that its owner must process, does not become durable.
 ///
 /// Each partition is watched on its own, because the progress of some partitions must not hide that another is stalled.
 package struct ProgressWatch: Sendable {
@@ -91,7 +91,7 @@ package struct ProgressWatch: Sendable {
         }
     }
 
-    /// The partitions that have work which is not done yet, or may have some.
+    /// The partitions that have, or may have, work that is not done yet.
     var waitingPartitions: Set<TopicPartition> { Set(self.waiting.keys) }
 
     /// For each partition that has work or may have some, how long the work has waited.

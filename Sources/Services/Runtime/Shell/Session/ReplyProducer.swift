@@ -7,6 +7,8 @@ internal import PlazaWire
 
 /// Sends replies after their batch is committed, and writes ticks and records of attempts, with an idempotent producer.
 ///
+/// A tick is an empty inbox record that advances a machine's time; for attempts, see `ProcessingAttempts`.
+///
 /// Replies are not part of the transaction, because an open transaction of a crashed instance blocks all consumers of
 /// the partitions that it wrote. If a crash loses a reply, the gateway repeats the call with the same request id.
 final class ReplyProducer {

@@ -2,7 +2,7 @@
 internal import KafkaClient
 internal import MachineKit
 
-/// Decides what a shell does after one of its sessions has failed.
+/// Decides what a shell, the run loop of a machine, does after one of its sessions has failed.
 struct SessionRestarts {
     /// What the shell must do.
     enum Decision: Equatable {

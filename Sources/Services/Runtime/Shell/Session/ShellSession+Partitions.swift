@@ -10,9 +10,9 @@ internal import PlazaWire
 /// Acquires, restores and releases partitions.
 ///
 /// An owner is the instance that has acquired a partition; its generation is the offset of the tick, an inbox record
-/// without a command, that it wrote when it acquired the partition. If the machine appends batches
-/// to a feed, the owner first claims the feed partition: it writes a record with its generation, after which readers
-/// ignore what former owners append.
+/// without a command, that it wrote when it acquired the partition. If the machine appends batches to a feed, the owner
+/// first claims the feed partition: it writes a record with its generation, after which readers ignore what former
+/// owners append.
 extension ShellSession {
     /// How long a takeover may take: waiting for the previous owner's transaction and reading the state topic to its
     /// end.

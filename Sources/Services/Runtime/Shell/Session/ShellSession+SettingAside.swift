@@ -9,8 +9,8 @@ internal import PlazaWire
 /// Processes inputs in chunks or one by one after a failure, and writes the inputs that can never be processed to the
 /// dead letters (docs/decisions/0011).
 ///
-/// A record of attempts (`ProcessingAttempts`) in the state topic says which input an owner has begun to process. From
-/// this record the next owner learns at which input its predecessors died.
+/// A record of attempts (`ProcessingAttempts`) in the state topic says which input an owner, the process that owns the
+/// partition, has begun to process. From this record the next owner learns at which input former owners died.
 extension ShellSession {
     /// The content of one transaction while inputs are processed alone: a row that is due before the input, or the
     /// input itself.
@@ -20,9 +20,9 @@ extension ShellSession {
         case input
     }
 
-    /// Withdraws the records of attempts of partitions that this instance releases while it is still running.
+    /// Makes this process's attempts not count at the partitions that it releases while it is still running.
     ///
-    /// If another member may already own the partitions, nothing is written, so that its records are not overwritten.
+    /// If another member may already own the partitions, nothing is written, because that would overwrite its records.
     func endAttempts(at partitions: [TopicPartition]) {
         let isLeaseDoubtful = self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now)
         guard ProcessingAttempts.canWithdraw(after: self.failure, isLeaseDoubtful: isLeaseDoubtful) else { return }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Decides when the owner of a partition writes ticks into its inbox.
+/// Decides when the owner of an inbox partition writes ticks into the partition.
 ///
-/// A tick is an empty record; the time that the broker gives it advances the machine's time. It is written as soon as a
-/// row is due, and every second while a row has a due time. Ticks must not accumulate at a slow or unreachable broker:
-/// while no record has been read since the last tick, the next tick is written only after a second.
+/// A tick is an empty record; the time that the broker gives the tick advances the machine's time. A tick is written as
+/// soon as a row of the machine's state is due, and every second while a row has a due time. Ticks must not accumulate
+/// at a slow or unreachable broker: while no record has been read since the last tick, the next tick is written only
+/// after a second.
 ///
 /// The monotonic clock is only used for waiting. Machines use the broker's time.
 package struct TickScheduler: Sendable {
@@ -13,7 +14,7 @@ package struct TickScheduler: Sendable {
     package static let maxInterval = Milliseconds(1000)
     /// The shortest pause between ticks.
     ///
-    /// If the estimated broker's time is ahead of the real one, a tick is written too early, and then repeated.
+    /// If the estimate of the broker's time is ahead of the broker's time, a tick is written too early and repeated.
     package static let minInterval = Milliseconds(20)
 
     /// The broker's latest time, and the local time at which it was read.

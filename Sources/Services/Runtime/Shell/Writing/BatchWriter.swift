@@ -21,13 +21,12 @@ struct BatchOutput {
 
     /// Once the effects of a batch have this size, 8 MiB, no further input is decided for the batch.
     ///
-    /// The effects of the last input may exceed this size, and the changed rows come on top; but a batch rarely has
-    /// more than `maxBytes`.
+    /// With the effects of the last input and the changed rows, a batch may be larger, but rarely exceeds `maxBytes`.
     static let maxEffectBytes = 8 << 20
     /// The maximum size of a batch of several inputs, 32 MiB; a larger one is divided.
     ///
-    /// A batch of this size is written within 2 s, after which the broker would abort the transaction. It fills a
-    /// quarter of the producer's queue (`KafkaSettings`).
+    /// A batch of this size is written in less than the 2 s after which the broker would abort the transaction. It
+    /// fills a quarter of the producer's queue (`KafkaSettings`).
     static let maxBytes = 32 << 20
     /// An upper bound for the bytes that the record format adds to a record.
     private static let recordOverheadBytes = 100
