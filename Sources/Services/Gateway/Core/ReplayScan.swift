@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// One scan, the reading of an offset range of a feed partition once, for all requests for items in that range.
+/// One scan: the records of an offset range of a feed partition are read once, for several replay requests.
 ///
 /// A scan collects the items of the records in order, and computes each request's outcome at the end. A request asks
 /// for the items that a resuming client missed, or searches backwards for the last messages for a new viewer.

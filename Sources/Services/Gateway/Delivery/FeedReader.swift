@@ -23,12 +23,13 @@ final class FeedReader: FeedSource {
 
     /// The state of a partition that is being read.
     private struct AssignedPartition {
-        /// Drops the records that an instance of the fan-out, the feeds' writer, appended after another instance had
-        /// taken over the partition.
+        /// Drops the records that a former owner of the partition appended after another instance had taken it over.
+        ///
+        /// The owner is the instance of `barrage-fanout` that writes the feeds of the partition.
         var filter: BatchFilter
         /// The offset at which the cached span begins.
         ///
-        /// Reading may begin at an earlier offset, so that the filter learns of the earlier takeovers.
+        /// Reading may begin at an earlier offset, because the filter must have seen all takeovers of the partition.
         var firstOffset: Int64
     }
 

@@ -41,7 +41,7 @@ enum MailboxMessage: Sendable {
 
 /// An HTTP call that was checked and parsed; a shard forwards the call, and completes it with the reply.
 struct HTTPCall: Sendable {
-    /// The session of this call alone; a repeated request (same idempotency key and call) gets the same one.
+    /// The session of this call alone; a repeated request (same idempotency key and call) gets the same session.
     var session: SessionID
     /// The app on whose behalf the request is made.
     var app: AppID

@@ -4,7 +4,8 @@ internal import PlazaModel
 
 /// Maps each session of this gateway to the shard that has the session's connection.
 ///
-/// The gateway uses it to route replies, and to find the connection that a new connection of the same session replaces.
+/// A shard is an event loop of the gateway. The gateway uses the registry to route replies, and to find the connection
+/// that a new connection of the same session replaces.
 final class SessionRegistry: Sendable {
     /// The shard and the generation of a session's connection.
     struct Location: Sendable {
@@ -26,8 +27,8 @@ final class SessionRegistry: Sendable {
     /// Registers a new connection of a session, and writes its sign-in notice.
     ///
     /// The notice makes the gateways close older connections of the session, or of the user in an app that allows one
-    /// device (`DeviceSignIn`). Of two notices, the one that is written last decides. So the notice is written under
-    /// the lock: otherwise an older connection's notice could come last, and close the newest connection.
+    /// device (`DeviceSignIn`). The notice that is written last decides. So each notice is written under the lock,
+    /// because otherwise an older connection's notice could come last, and close the newest connection.
     ///
     /// - Parameters:
     ///   - session: The session.

@@ -41,8 +41,8 @@ final class ShardDrain {
         // The number of steps in each half of the drain time.
         let stepsPerHalf = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepInterval.count))
         let openConnections = self.shard.group.connections.filter { $0.state == .open }
-        // The open connections are divided equally among this step and the later ones of the first half. The last step
-        // of the first half closes all that are left.
+        // The open connections are divided equally among this step and the later steps of the first half. The last step
+        // of the first half closes all connections that are left.
         let closeCount =
             self.stepCount >= stepsPerHalf
             ? openConnections.count : openConnections.count / (stepsPerHalf - self.stepCount + 1)
