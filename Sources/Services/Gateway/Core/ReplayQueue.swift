@@ -155,8 +155,8 @@ package struct ReplayQueue: Sendable {
         guard let lane = priorities.min()?.lane, let first = self.entriesByLane[lane]?.first else { return nil }
         var bounds = first.bounds
         var merged = self.removeEntries(of: lane, near: &bounds, maxRecords: Int(ReplayLimits.maxScanRecords))
-        // The scan also serves requests of other apps, unless they would make the scan more than twice as long and
-        // `firstStepRecords` longer, because an app must not slow down the scans of another app.
+        // The scan also serves requests of other apps, unless they would make the scan longer than twice its length and
+        // `firstStepRecords`, because an app must not slow down the scans of another app.
         let maxRecords = min(2 * bounds.count + Int(ReplayLimits.firstStepRecords), Int(ReplayLimits.maxScanRecords))
         let otherLanes = self.entriesByLane.keys.filter {
             $0.partition == lane.partition && $0.app != lane.app && self.hasRoom(usage[$0.app] ?? ReplayUsage())

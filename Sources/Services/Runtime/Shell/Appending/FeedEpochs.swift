@@ -2,7 +2,7 @@
 package import KafkaClient
 internal import PlazaModel
 
-/// The claims of a feed partition, one for each owner that has appended to it, and the offset of its last checkpoint.
+/// The last claims of a feed partition, one for each owner of it, and the offset of the partition's last checkpoint.
 ///
 /// The claims and the offset are stored as the last line of the metadata of the inbox partition's committed offset.
 package struct FeedEpochs: Equatable, Sendable {

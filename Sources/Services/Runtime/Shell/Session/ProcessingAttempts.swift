@@ -47,8 +47,8 @@ struct ProcessingAttempts {
 
         /// Whether the record shows that an owner died, or that an input failed.
         ///
-        /// A record that `process` itself wrote before whole batches shows neither, nor does one whose process released
-        /// the partition while it was running.
+        /// A record before whole batches shows neither if `process` itself wrote it, or if its writer released the
+        /// partition while it was running.
         ///
         /// - Parameter process: the process that reads the record.
         /// - Returns: true if an input is suspect.
