@@ -4,22 +4,23 @@ package import PlazaModel
 
 /// One kind of attack: how many connections it opens, and what each of them sends.
 package protocol Attack: Sendable {
-    /// The name for `--attack`.
+    /// The name by which the option `--attack` of `plaza attack` selects the attack.
     var name: String { get }
     /// A one-line description of what the attack tries.
     var summary: String { get }
     /// The port and protocol of the gateway that the attack uses.
     var channel: AttackChannel { get }
-    /// The interval at which `AttackClient.takeTurn()` is called; nil if the clients take no turns.
+    /// The interval at which every client's `takeTurn()` is called; nil if the clients take no turns.
     var turnInterval: Duration? { get }
-    /// Whether the system's buffers of a connection are as small as those of a client in a slow network.
+    /// Whether each connection gets a small receive buffer from the system, as if its network were slow.
     var readsSlowly: Bool { get }
-    /// The bytes of memory that a gateway may take for the attack in addition to `AttackVerdict.memoryLimit`, because
-    /// its own limits allow them.
+    /// The bytes by which a gateway's memory may grow in addition to `AttackVerdict.memoryLimit`.
+    ///
+    /// It is above 0 for an attack that makes the gateway keep data up to a limit of the gateway's settings.
     var allowedBytes: Int { get }
     /// The number of connections that the attack keeps open.
     ///
-    /// - Parameter limit: the maximum, given by `--connections`.
+    /// - Parameter limit: the maximum, given by the option `--connections`.
     /// - Returns: a number up to `limit`.
     func connectionCount(limit: Int) -> Int
     /// Makes the client that decides what one connection sends.
@@ -73,7 +74,7 @@ package protocol AttackClient {
     mutating func replied(_ outcome: Outcome) -> [AttackAction]
     /// What the connection sends in a turn; called at each interval `Attack.turnInterval`.
     mutating func takeTurn() -> [AttackAction]
-    /// The calls that remove what the client has created; called when the attack ends.
+    /// The calls that remove what the client has created, such as a live; called when the attack ends.
     mutating func cleanUp() -> [AttackAction]
 }
 

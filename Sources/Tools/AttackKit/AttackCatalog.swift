@@ -23,7 +23,7 @@ package enum AttackCatalog {
     }
 }
 
-/// Why no attack was started.
+/// The reason why no attack was started.
 package enum AttackError: Error, Equatable, CustomStringConvertible {
     /// No attack has this name.
     case unknown(String)

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LoadKit
 
-/// The results of the honest clients in one run: clients that use the cluster normally, alone or during an attack.
+/// What the honest clients saw in one run.
+///
+/// Honest clients use the cluster normally. A run is made without an attack, as the baseline, and during each attack.
 package struct HonestResult: Equatable, Sendable {
     /// The median time from when a message was due until a viewer received it, in milliseconds.
     package var p50 = 0.0
-    /// The 99th percentile of the same time, in milliseconds.
+    /// The 99th percentile of the time from when a message was due until a viewer received it, in milliseconds.
     package var p99 = 0.0
     /// Messages sent.
     package var published = 0
-    /// Messages with a reply that admits them.
+    /// Messages that the cluster admitted, as the reply to the sender says.
     package var admitted = 0
-    /// Items that viewers should have received and did not, summed over all viewers.
+    /// Items that a viewer should have received and did not; an item that two viewers miss counts twice.
     package var missing = 0
-    /// Items that were repeated, reordered or misplaced: their number differs from the one in the reply to the sender.
+    /// Items that were repeated, reordered or misplaced.
+    ///
+    /// The number of a misplaced item differs from the number in the reply to the sender.
     package var disordered = 0
     /// How often a client lost its connection.
     package var reconnects = 0
@@ -78,14 +82,15 @@ package struct AnswerCounts: Equatable, Sendable {
 /// Everything that was measured during one attack.
 package struct AttackMeasurement: Equatable, Sendable {
     package var tally = AttackTally()
-    /// The attack's `allowedBytes`.
+    /// How much more memory than usual a gateway may take during this attack (`Attack.allowedBytes`).
     package var allowedBytes = 0
     package var honest = HonestResult()
     /// The gateways by name; empty if their metrics cannot be read.
     package var gateways: [String: GatewayChange] = [:]
     /// The requests of an honest HTTP client during the attack.
     package var http = AnswerCounts()
-    /// The requests to create a live after the attack, one in each partition of the directory.
+    /// The partitions of the directory in which a live was to be created and ended after the attack, one live in each;
+    /// a partition counts as answered if both calls succeeded.
     package var partitions = AnswerCounts()
 
     package init() {}

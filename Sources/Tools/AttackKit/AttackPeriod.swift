@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long an attack lasts: as planned, and longer while too little was measured for a verdict.
+/// The time that an attack lasts: as planned, or longer if too little was measured for a verdict.
 package struct AttackPeriod: Sendable {
-    /// The longest extension; a gateway that answers no request for so long fails the verdict in any case.
+    /// The longest extension.
+    ///
+    /// It need not be longer, because a gateway that answers no request for 20 s fails the verdict in any case.
     package static let maxExtension = Duration.seconds(20)
 
     private let planned: Duration
+    /// The time since the beginning at which the attack ended; nil while it continues.
     private var end: Duration?
 
-    /// The period of an attack that lasts at least `planned`.
+    /// Makes the period of an attack that lasts at least `planned`.
     package init(_ planned: Duration) { self.planned = planned }
 
     /// Advances the time, and ends the attack if its planned time is over and it may end.

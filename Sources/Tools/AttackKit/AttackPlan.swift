@@ -22,7 +22,7 @@ package struct AttackTarget: Sendable {
     package let gateways: [PlazaAddress]
     /// The gateways' HTTP addresses; if they are not known, the list is empty and no attack over HTTP runs.
     package let httpAddresses: [PlazaAddress]
-    /// The processes with metrics; empty if they are not known.
+    /// The processes whose metrics can be read; empty if they are not known.
     package let processes: [Process]
     /// The number of partitions of each topic; nil if it is not known.
     package let partitions: Int?
@@ -62,7 +62,7 @@ package struct AttackTarget: Sendable {
         return numericAddresses
     }
 
-    /// The number of partitions to assume when the target does not state it: the default on an external Kafka.
+    /// The number of partitions that is assumed when `partitions` is nil: the default on an external Kafka.
     static let assumedPartitions = 12
 }
 
@@ -70,11 +70,11 @@ package struct AttackTarget: Sendable {
 package struct AttackPlan: Sendable {
     package var target: AttackTarget
     package var attacks: [any Attack]
-    /// How long each attack lasts at least (`AttackPeriod`).
+    /// How long each attack lasts at least; it is prolonged while too little was measured (`AttackPeriod`).
     package var duration = Duration.seconds(5)
     /// The maximum number of connections of an attack.
     package var maxConnections = 2_000
-    /// The seed of all random number generators, and a part of all names.
+    /// The seed of all random number generators; it is also a part of the names of all users and lives.
     package var seed: UInt64
 
     package init(target: AttackTarget, attacks: [any Attack], seed: UInt64) {

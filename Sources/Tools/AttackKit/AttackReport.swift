@@ -10,7 +10,7 @@ package struct AttackReport: Sendable {
         package var verdict: AttackVerdict
     }
 
-    /// The results of the honest clients without an attack.
+    /// What the honest clients, which use the cluster normally, saw without an attack.
     package var baseline: HonestResult
     package var results: [Result] = []
     /// Attacks that did not run, because the cluster's HTTP address is not known.
@@ -54,7 +54,7 @@ package struct AttackReport: Sendable {
         return lines + result.verdict.failures.map { "    FAILED: \($0)" }
     }
 
-    /// The sum of the gateways' resident memory before the attack, and the sum of their maxima during it, in MiB.
+    /// Two sums over all gateways, in MiB: resident memory before the attack, and the maximum during the attack.
     private static func memory(_ gateways: [String: GatewayChange]) -> String {
         if gateways.isEmpty { return "–" }
         let mebibyte = Double(1 << 20)

@@ -11,14 +11,14 @@ package enum AttackRunner {
     ///
     /// - Parameters:
     ///   - plan: what to run.
-    ///   - say: called with a line before each attack.
+    ///   - say: called with a line of text before the run without an attack, and before each attack.
     /// - Returns: the results of all attacks; the run continues after a failed attack.
-    /// - Throws: `AttackError.baseline` when honest clients fail without an attack, or `LoopError` and `LoadError` when
-    ///   the system has no thread or descriptor left.
+    /// - Throws: `AttackError.baseline` if honest clients fail without an attack; `LoopError` or `LoadError` if the
+    ///   system has no thread or file descriptor left.
     package static func run(_ plan: AttackPlan, say: @Sendable (String) -> Void) async throws -> AttackReport {
         say("without an attack")
-        // The first run only warms up connections and caches. A cold baseline would have a high p99, and the limit,
-        // which is twice that p99, would be too lenient.
+        // The first run only warms up connections and caches. Without it, the baseline would have a high p99. An attack
+        // may double the baseline's p99, so the limit would be too high.
         _ = try await Self.runHonestClients(plan, "warm", duration: .seconds(1))
         let baseline = HonestResult(try await Self.runHonestClients(plan, "base", duration: plan.duration))
         let failures = baseline.failures + (baseline.missing == 0 ? [] : ["\(baseline.missing) items are missing."])
@@ -46,8 +46,8 @@ package enum AttackRunner {
         var measured = AttackMeasurement()
         measured.allowedBytes = attack.allowedBytes
         let namePrefix = Self.namePrefix(plan, suffix)
-        // The letters x and p distinguish the names of the attack and of the partition check from the honest clients'
-        // names.
+        // Honest clients have names with this prefix alone. The attack adds an x to the prefix, and the partition check
+        // a p, so that no two of them use the same name.
         let report = try await Self.runHonestClients(plan, suffix, duration: plan.duration) { lives in
             let mayEnd = Locked(false)
             let monitoring = Task { await monitor.watch { mayEnd.withLock { $0 = true } } }
@@ -69,9 +69,10 @@ package enum AttackRunner {
     ///
     /// - Parameters:
     ///   - plan: the plan.
-    ///   - suffix: distinguishes the names of this run from those of the plan's other runs.
+    ///   - suffix: the end of the prefix of all names in this run; each run of the plan has another suffix.
     ///   - duration: how long messages are sent.
-    ///   - disturbance: what to do while messages are sent, nothing by default; gets the lives of the honest clients.
+    ///   - disturbance: what to do while messages are sent, such as an attack; gets the lives of the honest clients.
+    ///     By default, nothing is done.
     /// - Returns: what the honest clients saw.
     /// - Throws: the error of `disturbance`, or the reason why the load could not run.
     private static func runHonestClients(
@@ -83,7 +84,7 @@ package enum AttackRunner {
         (load.lives, load.viewers, load.rate) = (Self.lives, Self.viewers, Self.rate)
         load.duration = duration
         let lives = (0..<load.lives).map { load.liveID($0) }
-        // The stream ends when the first message is sent, or when the load ends without one.
+        // The stream has no elements. It ends when the first message is sent, or when the load ends without a message.
         let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
         let run = Task { [load] in
             defer { sendingBegan.finish() }
@@ -96,7 +97,8 @@ package enum AttackRunner {
 
     /// Runs the attack's connections on an event loop and thread of their own.
     ///
-    /// The attack lasts longer than planned while `mayEnd` is false (`AttackPeriod`).
+    /// `mayEnd` returns whether enough was measured. While it returns false, the attack lasts longer than planned, but
+    /// not without limit (`AttackPeriod`).
     private static func runSwarm(
         _ attack: any Attack, _ plan: AttackPlan, namePrefix: String, honestLives: [LiveID],
         mayEnd: @escaping @Sendable () -> Bool
@@ -116,7 +118,7 @@ package enum AttackRunner {
                 continuation.finish()
             }
         }
-        // If the swarm could not start, the tally stays empty, and an empty tally fails the verdict.
+        // If the swarm could not start, the tally stays empty. The verdict of an empty tally is a failure.
         var tally = AttackTally()
         for await result in tallies { tally = result }
         thread.stop()
@@ -124,8 +126,9 @@ package enum AttackRunner {
         return tally
     }
 
-    /// The prefix of all names of a run: the seed, reduced to a number below 2^32 so that it has at most seven digits
-    /// in base 36, and the suffix of the run.
+    /// The prefix of all names of a run, made of the plan's seed and the run's suffix.
+    ///
+    /// The seed is reduced to a number below 2^32, which has at most seven digits in base 36.
     private static func namePrefix(_ plan: AttackPlan, _ suffix: String) -> String {
         "at\(String(plan.seed % 0xFFFF_FFFF, radix: 36))-\(suffix)"
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts what an attack sent, and how the gateway answered.
+/// The counts of what an attack sent, and of how the gateways answered.
 package struct AttackTally: Equatable, Sendable {
     /// Connections that were established.
     package var opened = 0
@@ -12,9 +12,10 @@ package struct AttackTally: Equatable, Sendable {
     package var bytes = 0
     /// Calls that succeeded.
     package var accepted = 0
-    /// How often each answer was received, such as `HTTP 429`, `close 4104`, `tooFrequent`.
+    /// How often each answer was received, by the answer's text.
     ///
-    /// Connections that ended without an answer have entries too, such as `cut off`.
+    /// `HTTP 429` is the status of a response, `close 4104` the code of a close frame, `tooFrequent` the error of a
+    /// call. A connection that ended without an answer counts as `cut off`, or as `not connected` with the error.
     package var answers: [String: Int] = [:]
 
     package init() {}

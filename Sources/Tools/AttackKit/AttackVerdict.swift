@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the cluster withstood an attack.
+/// The verdict on an attack: whether the cluster withstood it.
 package struct AttackVerdict: Equatable, Sendable {
     /// The criteria that failed, one sentence each.
     package let failures: [String]
@@ -53,24 +53,27 @@ package struct AttackVerdict: Equatable, Sendable {
         return ["\(name) grew by \(Int(growth / mebibyte)) MiB, more than \(Int(limit / mebibyte)) MiB."]
     }
 
-    /// The largest p99 that passes, in milliseconds: twice the baseline.
+    /// The largest p99 that passes, in milliseconds: twice the baseline's p99, but at least `noiseMilliseconds`.
     ///
-    /// When everything runs on one machine, scheduling alone changes a p99 by several milliseconds. Therefore the limit
-    /// is at least `noiseMilliseconds`.
+    /// A small baseline needs this minimum, because on one machine scheduling alone changes a p99 by several
+    /// milliseconds.
     static func p99Limit(_ baseline: HonestResult) -> Double { max(2 * baseline.p99, Self.noiseMilliseconds) }
 
-    /// The maximum growth of a gateway's resident memory during an attack without `allowedBytes`, in bytes.
+    /// The maximum growth of a gateway's resident memory during an attack, in bytes.
+    ///
+    /// An attack's `allowedBytes` are added to it.
     ///
     /// - Parameter connections: the maximum number of connections that the attack had open at once.
-    /// - Returns: `baseBytes` for code and buffers that are used for the first time, and for each connection
-    ///   `bytesPerConnection`: 16 KiB of input before login, and 8 KiB of state.
+    /// - Returns: `baseBytes`, and `bytesPerConnection` for each connection.
     static func memoryLimit(connections: Int) -> Double {
         Double(Self.baseBytes + connections * Self.bytesPerConnection)
     }
 
     /// A p99 of at most this many milliseconds always passes.
     static let noiseMilliseconds = 50.0
+    /// The growth by code and buffers that are used for the first time: 64 MiB.
     static let baseBytes = 64 << 20
+    /// The growth by one connection: 16 KiB of input before its login, and 8 KiB of state.
     static let bytesPerConnection = 24 << 10
     /// The share of honest messages that must be admitted.
     static let minAdmitted = 0.9

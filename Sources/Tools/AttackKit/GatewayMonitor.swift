@@ -5,13 +5,16 @@ internal import LoadKit
 internal import Observability
 internal import ProtocolClient
 
-/// Reads the gateways' metrics, and sends requests to their HTTP ports, while an attack runs.
+/// A monitor that reads the gateways' metrics, and sends requests to their HTTP ports, while an attack runs.
 actor GatewayMonitor {
     private let target: AttackTarget
     private var changes: [String: GatewayChange] = [:]
     /// How many requests were sent to the HTTP ports, and how many were answered.
     private var answerCounts = AnswerCounts()
-    /// The number of rounds of requests that every attack gets, however short it is.
+    /// The minimum number of measuring rounds in an attack.
+    ///
+    /// A round reads the metrics and sends one request to each gateway. An attack whose planned time is shorter is
+    /// prolonged until these rounds are done (`AttackPeriod`).
     static let minRounds = 5
     /// The pause before each of the first `minRounds` rounds.
     private static let firstPause = Duration.milliseconds(150)
@@ -30,11 +33,13 @@ actor GatewayMonitor {
         }
     }
 
-    /// Reads the metrics and sends the requests in rounds until the task is cancelled; the first rounds follow faster.
+    /// Measures in rounds until the task is cancelled.
     ///
-    /// - Parameter onEnoughRounds: called once after `minRounds` rounds, or earlier if the task is cancelled. The
-    ///   attack must last until then: with only one or two requests, a slow machine looks like a gateway that does not
-    ///   answer.
+    /// The first `minRounds` rounds come after shorter pauses than the later rounds.
+    ///
+    /// - Parameter onEnoughRounds: called once, after `minRounds` rounds, or earlier if the task is cancelled. The
+    ///   caller must not end the attack before this call. If only one or two requests were sent, a machine that is slow
+    ///   for a moment would look like a gateway that does not answer.
     func watch(onEnoughRounds: @Sendable () -> Void) async {
         var rounds = 0
         while (try? await Task.sleep(for: rounds < Self.minRounds ? Self.firstPause : Self.pause)) != nil {
@@ -48,7 +53,7 @@ actor GatewayMonitor {
 
     /// Reads the metrics after the attack.
     ///
-    /// - Returns: the changes by gateway, and how many HTTP requests were answered.
+    /// - Returns: the changes by the gateway's name, and how many HTTP requests were sent and answered.
     func end() async -> (changes: [String: GatewayChange], answerCounts: AnswerCounts) {
         await self.update()
         return (self.changes, self.answerCounts)
@@ -62,7 +67,7 @@ actor GatewayMonitor {
         }
     }
 
-    /// The current metrics of each gateway; a reading is nil if the gateway does not answer.
+    /// Reads the current metrics of each gateway; a reading is nil if the gateway does not answer.
     private func readings() async -> [(name: String, reading: GatewayReading?)] {
         let gateways = self.target.processes.filter { $0.kind == ServiceKind.gateway.rawValue }
         return await runOnDedicatedThread("metrics") {
@@ -89,7 +94,7 @@ actor GatewayMonitor {
                     host: $0.host, port: Int($0.port), path: "/v1/lives", timeout: Self.answerTimeout) != nil
             }
         }
-        // The task may have been cancelled meanwhile, because the attack has ended; the requests still count.
+        // If the attack has ended during these requests, the task is cancelled. The requests count nevertheless.
         self.answerCounts.asked += addresses.count
         self.answerCounts.answered += answered
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ClientAddress
 
-/// Decides which hosts may be attacked (only loopback addresses), and from which source addresses.
+/// The loopback interface: which hosts may be attacked, and from which source addresses.
 package enum Loopback {
-    /// The numeric form of a host on the loopback interface.
+    /// Returns the numeric address of a host that may be attacked, which must be on the loopback interface.
     ///
     /// `localhost` becomes 127.0.0.1 without a lookup, because a name may resolve to another machine.
     ///
@@ -17,8 +17,8 @@ package enum Loopback {
 
     /// The address from which connection number `index` connects to `host`; nil for the system's choice.
     ///
-    /// Gateways limit the connections of one address, so an attack uses many addresses. Only IPv4 has more than one
-    /// loopback address.
+    /// Gateways limit the connections of one address, so an attack uses many addresses. IPv6 has only one loopback
+    /// address, so there the system chooses.
     package static func source(of index: Int, to host: String) -> String? {
         guard let address = IPAddress(host), address.isIPv4 else { return nil }
         let group = index / Self.connectionsPerSource

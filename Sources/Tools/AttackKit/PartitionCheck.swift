@@ -2,7 +2,9 @@
 internal import PlazaModel
 internal import ProtocolClient
 
-/// Checks that each partition of the directory still works: creates a live in it, then ends the live.
+/// A check after an attack that each partition of the directory still works.
+///
+/// The check creates a live in each partition, and ends the live.
 struct PartitionCheck {
     let target: AttackTarget
     /// The beginning of the names of the lives and their owners.
@@ -44,7 +46,7 @@ struct PartitionCheck {
         }
     }
 
-    /// One live's name for each partition; a partition for which none is found is left out.
+    /// The name of one live for each partition; a partition is left out if no name is found for it.
     private var liveNames: [String] {
         let count = self.target.partitions ?? AttackTarget.assumedPartitions
         return (0..<count).compactMap {
@@ -53,9 +55,11 @@ struct PartitionCheck {
     }
 }
 
-/// Finds a live's name whose key belongs to a given partition.
+/// A search for a live's name that belongs to a given partition.
+///
+/// Kafka's partition of a live is computed from the live's key: its app and its name.
 enum PartitionedName {
-    /// A name that begins with `prefix`.
+    /// Finds a name that begins with `prefix`.
     ///
     /// - Parameters:
     ///   - prefix: the beginning of the name.

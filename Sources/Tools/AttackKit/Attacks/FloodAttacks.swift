@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Pings at a rate far above the limit of a connection.
+/// An attack that sends pings at a rate far above the limit of a connection.
 package struct PingFlood: Attack {
     package let name = "ping-flood"
     package let summary = "2,000 pings a second on each connection; half of the connections are logged in"
@@ -17,7 +17,7 @@ package struct PingFlood: Attack {
     }
 }
 
-/// One user who joins and leaves a live in quick succession.
+/// An attack by one user who joins and leaves a live in quick succession.
 package struct JoinFlood: Attack {
     package let name = "join-flood"
     package let summary = "one user joins and leaves a live of honest viewers 50 times a second"
@@ -27,7 +27,7 @@ package struct JoinFlood: Attack {
     package func connectionCount(limit: Int) -> Int { 1 }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
-        // The client joins no live at first, because the frames of each turn contain a join.
+        // With `live: nil`, the client joins no live after its login: each turn contains a join.
         let params = "{\"live\":\"\(setting.honestLives.first?.text ?? "none")\"}"
         return FloodingClient(token: setting.makeToken("\(setting.namePrefix)-user"), live: nil) { writer in
             [writer.call("live.join", params), writer.call("live.leave", params)]
@@ -35,7 +35,7 @@ package struct JoinFlood: Attack {
     }
 }
 
-/// One user who sends messages to a live of honest viewers.
+/// An attack by one user who sends messages to a live of honest viewers, who use the cluster normally.
 package struct MessageFlood: Attack {
     package let name = "message-flood"
     package let summary = "one user sends 150 messages a second to a live of honest viewers"
@@ -53,7 +53,7 @@ package struct MessageFlood: Attack {
     }
 }
 
-/// Logins with valid and with forged tokens.
+/// An attack that logs in with valid and with forged tokens.
 ///
 /// Each connection logs in when it opens. After a successful login, it logs in again in each turn.
 package struct LoginFlood: Attack {
@@ -73,7 +73,9 @@ package struct LoginFlood: Attack {
     }
 }
 
-/// Logs in if it has a token, joins a live if there is one, and then sends the same frames in each turn.
+/// A client that sends the same calls or pings in each turn.
+///
+/// It first logs in if it has a token, and then joins a live if it has one.
 private struct FloodingClient: AttackClient {
     private let token: String?
     private let live: String?
@@ -83,7 +85,7 @@ private struct FloodingClient: AttackClient {
     /// Whether the client sends frames in its turns.
     private var isReady: Bool
 
-    /// Makes a client; without a token it sends frames from its first turn on, without a login.
+    /// Makes a client; a client without a token does not log in, and sends frames from its first turn on.
     init(token: String?, live: String?, makeFrames: @escaping (inout CallWriter) -> [AttackAction]) {
         self.token = token
         self.live = live

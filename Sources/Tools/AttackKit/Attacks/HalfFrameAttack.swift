@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Many connections that send half of a frame and stop.
+/// An attack by many connections that send half of a frame and stop.
 ///
-/// The frame is about as large as a connection may send before its login, so a gateway must buffer all bytes of it.
+/// The whole frame is a little smaller than a connection may send before its login. So the gateway accepts the half,
+/// and must buffer it until the other half comes.
 package struct HalfFrameAttack: Attack {
     package let name = "half-frames"
     package let summary = "many WebSockets that each send half of a frame of 15 KB and stop"
@@ -15,7 +16,8 @@ package struct HalfFrameAttack: Attack {
 
     /// The header of a masked text frame whose payload has `frameBytes` bytes, and the first half of the payload.
     ///
-    /// The header: final text frame, masked with a length of 16 bits, the length, and a mask of four zeros.
+    /// The header has eight bytes. 0x81 means a final text frame. 0x80 means that it is masked, and 126 that its length
+    /// follows in two bytes. The mask is four zeros.
     static let halfFrame: [UInt8] =
         [0x81, 0x80 | 126, UInt8(Self.frameBytes >> 8), UInt8(Self.frameBytes & 0xFF), 0, 0, 0, 0]
         + Array(repeating: UInt8(ascii: " "), count: Self.frameBytes / 2)

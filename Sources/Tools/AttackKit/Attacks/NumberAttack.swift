@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Calls with numbers at the ends of their ranges: counts, cursors, offsets, durations, ids, epochs, tickets.
+/// An attack by calls whose counts, cursors, offsets, durations, ids, epochs and tickets are extreme numbers.
 ///
 /// Swift traps on overflow, so unchecked arithmetic on such a number would crash the gateway. An example is the rank in
-/// a list's cursor: the gateway adds the number of listed lives to it.
+/// a list's cursor, because the gateway adds the number of listed lives to the rank.
 package struct NumberAttack: Attack {
     package let name = "number"
     package let summary = "cursors, offsets, times and ids at the ends of their ranges, in calls"
@@ -23,7 +23,7 @@ package struct NumberAttack: Attack {
 /// Numbers with which unchecked arithmetic overflows, and some that are not integers in the usual form.
 enum HostileNumbers {
     static let all = [
-        // On each of the first two, Foundation's decoder ends the process instead of making an integer.
+        // Foundation's JSON decoder crashes the process when it makes an integer of one of the first two.
         "0." + Self.zeros + "9007199254740994e216", "9007199254740994" + Self.zeros + "e-200", "9223372036854775807",
         "9223372036854775806", "-9223372036854775808", "-1", "4294967296", "2147483647",
         "18446744073709551615", "1e308", "0.5", "-0",
@@ -31,13 +31,15 @@ enum HostileNumbers {
     private static let zeros = String(repeating: "0", count: 200)
 }
 
-/// Sends one call in each turn: each kind of call with one number, then each kind with the next number.
+/// A client that sends one call in each turn: each kind of call with one number, then each kind with the next number.
 private struct NumberClient: AttackClient {
     let token: String
     let live: String
     private var writer = CallWriter()
     private var turns = 0
-    /// The cursor of the last list, up to the dot before its rank; before the first list, an invented one.
+    /// The cursor of the last list that the gateway sent, up to the dot before the cursor's rank.
+    ///
+    /// Until the gateway has sent a list, this is the beginning of an invented cursor.
     private var cursorBeforeRank = ListCursor(gateway: "gateway-1", snapshot: 1, rank: 0).textBeforeRank
 
     init(token: String, live: String) {

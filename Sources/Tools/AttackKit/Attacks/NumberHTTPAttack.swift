@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// HTTP requests with numbers at the ends of their ranges: in the query, in `Content-Length`, in `Idempotency-Age`.
+/// An attack by HTTP requests with extreme numbers in the query, in `Content-Length` and in `Idempotency-Age`.
 package struct NumberHTTPAttack: Attack {
     package let name = "number-http"
     package let summary = "numbers at the ends of their ranges, in queries, lengths and headers of HTTP requests"
     package let channel = AttackChannel.http
     package let turnInterval: Duration? = nil
 
-    /// At most 300 connections: about six for each combination of a number with a request.
+    /// At most 300 connections: five for each of the 60 combinations of one of 12 numbers with one of 5 requests.
     package func connectionCount(limit: Int) -> Int { min(limit, 300) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
-        // The replacement of a closed connection uses the next number.
+        // A replacement of a closed connection has the same index and a higher attempt, so it uses the next number.
         let number = HostileNumbers.all[(setting.index + setting.attempt) % HostileNumbers.all.count]
         let live = setting.honestLives.first?.text ?? "none"
         let methodsAndPaths = [
@@ -44,7 +44,7 @@ enum HTTPRequestText {
         return "\(methodAndPath) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(authorization)"
     }
 
-    /// A whole call with a JSON body.
+    /// A whole request that makes a call, with the call's parameters as its JSON body.
     static func call(_ method: String, body: String, token: String?) -> String {
         self.head("POST /v1/call/\(method)", token: token)
             + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"

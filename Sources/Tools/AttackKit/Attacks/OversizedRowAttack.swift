@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// An owner makes stored rows as large as the limits allow, in one live of each partition of the directory.
+/// An attack by owners of lives who make rows as large as the limits allow, in each partition of the directory.
 ///
-/// Bans with the longest reasons enlarge the rows of bans, and metadata of the maximum size enlarge the row of the
-/// live. If a row exceeds the broker's maximum message size, every batch of its partition fails.
+/// A row is a record of the topic in which the directory stores its state. Bans with the longest reasons enlarge the
+/// rows of bans, and metadata of the maximum size enlarge the row of the live. If a row were larger than the broker's
+/// maximum message size, the directory could commit nothing more in the row's partition.
 package struct OversizedRowAttack: Attack {
     package let name = "record"
     package let summary = "an owner in each partition sets the longest metadata and bans users with the longest reasons"
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(100)
 
-    /// One connection for each partition; the target's own number of partitions is not known here, so the default is
-    /// assumed.
+    /// One connection for each partition.
+    ///
+    /// The cluster's number of partitions is not known here, so the default of an external Kafka is assumed.
     package func connectionCount(limit: Int) -> Int { min(limit, AttackTarget.assumedPartitions) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
@@ -24,7 +26,7 @@ package struct OversizedRowAttack: Attack {
     }
 }
 
-/// Creates a live, joins it as its owner, and then bans users and sets metadata in each turn.
+/// A client that creates a live, joins it as its owner, and then bans users and sets metadata in each turn.
 private struct OversizedRowClient: AttackClient {
     let token: String
     let live: String
@@ -55,12 +57,14 @@ private struct OversizedRowClient: AttackClient {
         return [self.setMetadata(), self.banUsers()]
     }
 
-    /// Fills the metadata in the first turn; then replaces one value in each turn, which stores the whole row again.
+    /// Fills the metadata in the first turn, and replaces one value in each later turn.
+    ///
+    /// Each replacement makes the directory store the whole row again.
     private mutating func setMetadata() -> AttackAction {
         let keys = self.turns == 1 ? Array(0..<Limits.metadataKeys) : [self.turns % Self.longValues]
         let metadata = keys.map { key in
-            // The total size of the metadata is limited, so only the first values have the full length; the others are
-            // empty.
+            // The total size of the metadata is limited, so only the first `longValues` values have the full length.
+            // All later values are empty.
             let value = key < Self.longValues ? Self.longText("\(self.turns)", bytes: Limits.metadataValueBytes) : ""
             return "\"\(Self.longText("\(key)", bytes: Limits.metadataKeyBytes))\":\"\(value)\""
         }
@@ -71,13 +75,13 @@ private struct OversizedRowClient: AttackClient {
     /// Bans further users permanently.
     ///
     /// The gateway limits how many users one user may ban in a second, so it rejects some of these calls. One call in
-    /// each turn makes all the bans that the gateway allows.
+    /// each turn is enough to reach this limit.
     private mutating func banUsers() -> AttackAction {
         let users = (0..<SanctionLimits.usersPerCall).map { index in
             let number = "\(self.turns * SanctionLimits.usersPerCall + index)"
             return "\"" + String(repeating: "u", count: Self.userIDBytes - number.utf8.count) + number + "\""
         }
-        // The limit of a reason counts its bytes in JSON.
+        // The limit of a reason counts its bytes in JSON, where each quotation mark has two bytes.
         let reason = String(repeating: #"\""#, count: SanctionLimits.reasonBytes / 2)
         return self.writer.call(
             "live.ban",

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON, and heads of HTTP requests, that cost more CPU time to parse than to send.
+/// An attack by JSON and by heads of HTTP requests that cost more CPU time to parse than to send.
 package struct PayloadAttack: Attack {
     /// What the JSON consists of.
     package enum Payload: Sendable {
-        /// A list of numbers: small or large ones, or ones with many digits.
+        /// A list in which one number is repeated; some connections repeat a number with many digits.
         case numbers
         /// Nested lists.
         case deep
-        /// Member names and strings that consist of combining marks, which take long to compare or hash.
+        /// Member names and strings of combining marks (such as accents); such texts take long to compare or hash.
         case marks
     }
 
@@ -64,11 +64,13 @@ package struct PayloadAttack: Attack {
         self.requestLines = requestLines
     }
 
-    /// A number that costs little to convert; a large one; integers that a `Double` cannot represent, the second one
-    /// with a fraction; and one with a long fraction.
+    /// The numbers that the lists consist of.
     ///
-    /// The connections send them in turn. Over HTTP every fourth connection has no token. Because there are five
-    /// numbers, and not four, each of them is sent with and without a token.
+    /// The first costs little to convert, and the second is large. A `Double` cannot represent the third and the fourth
+    /// exactly. The fifth has a long fraction.
+    ///
+    /// A connection's index modulo 5 selects its number. Over HTTP, a connection whose index is a multiple of 4 has no
+    /// token. Because 5 is odd, each number is sent both with and without a token.
     static let numbers = [
         "1e5", "1e99", "9007199254740993", "-9007199254740993.5", "0.3333333333333333333333333333333333333333",
     ]
@@ -85,11 +87,13 @@ package struct PayloadAttack: Attack {
         ]
     }
 
-    /// Combining marks in the order that takes longest to sort; a comparison of two texts sorts them.
+    /// A text of combining marks in the order that takes longest to sort.
     ///
-    /// - Parameter count: how many times each of two marks stands in the text. The mark of the higher combining class
-    ///   comes first, so that sorting must move all of them.
-    /// - Returns: the text; it has `4 * count` bytes.
+    /// A comparison of two texts sorts their marks by combining class. Here all marks of the higher class come first,
+    /// so sorting must move every mark.
+    ///
+    /// - Parameter count: how often each of the two marks stands in the text.
+    /// - Returns: the text; it has `4 * count` bytes, because each mark has two.
     private static func marks(_ count: Int) -> String {
         String(repeating: "\u{301}", count: count) + String(repeating: "\u{334}", count: count)
     }
@@ -97,10 +101,11 @@ package struct PayloadAttack: Attack {
     package func connectionCount(limit: Int) -> Int { min(limit, self.channel == .http ? 100 : 10) }
 
     package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
-        // The connections share 20 users.
+        // The connections have 20 users: the connections 0, 20, 40 and so on have the same one.
         let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 20)")
-        // `marks-http` has seven forms, and every fourth connection has no token. So each form is sent with and without
-        // a token.
+        // A form is what a connection sends: one of the parameters or request lines. `marks-http` has seven forms:
+        // three parameters and four request lines. A connection whose index is a multiple of 4 has no token. Because 7
+        // is odd, each form is sent both with and without a token.
         let form = setting.index % (self.params.count + self.requestLines.count)
         if form >= self.params.count {
             let head = HTTPRequestText.head(
@@ -125,7 +130,7 @@ package struct PayloadAttack: Attack {
     private static let messageBytes = 60_000
 }
 
-/// Logs in, and sends a call with the payload in each turn.
+/// A client that logs in, and sends a call with the payload in each turn.
 private struct PayloadClient: AttackClient {
     let token: String
     let params: String

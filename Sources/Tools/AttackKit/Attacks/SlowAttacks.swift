@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Slow-loris: many connections that send a request one byte at a time and never end it.
+/// A slow-loris attack: many connections that send a request one byte at a time and never end it.
 package struct SlowAttack: Attack {
     /// The part of a request that never ends.
     package enum Part: Sendable {
@@ -35,8 +35,8 @@ package struct SlowAttack: Attack {
         switch self.part {
         case .head: return TricklingClient("GET /v1/lives HTTP/1.1\r\nHost: localhost\r\nX-Padding: ")
         case .body:
-            // The connections share 200 users, so that the attack reaches the rate limit of a user as well as the
-            // limit of an address.
+            // The connections have only 200 users. So the attack reaches the rate limit of a user, and also the limit
+            // of an address.
             let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 200)")
             let head = HTTPRequestText.head("POST /v1/call/live.get", token: token)
             return TricklingClient("\(head)Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
@@ -46,7 +46,7 @@ package struct SlowAttack: Attack {
     }
 }
 
-/// Sends the beginning of a request when its connection opens, and then one byte in each turn.
+/// A client that sends the beginning of a request when its connection opens, and then one byte in each turn.
 private struct TricklingClient: AttackClient {
     private let beginning: String
 

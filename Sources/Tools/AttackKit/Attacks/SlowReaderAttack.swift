@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Many viewers that ask for large answers and never read any.
+/// An attack by many viewers that ask for large answers and never read any.
 ///
 /// The connection with the index 0 owns a live with nearly as much metadata as a live may have, and all viewers ask for
-/// this metadata. The viewers also join a live of honest clients, so that its feed waits for them too. The connection
-/// between gateway and attacker behaves like a slow client's: the system buffers little, and the gateway must keep what
-/// the system does not take.
+/// this metadata. The viewers also join a live of honest clients, so that the items of this live's feed wait for them
+/// too. The viewers' systems buffer only a few received bytes, as in a slow network. So the gateway must keep what it
+/// cannot send.
 package struct SlowReaderAttack: Attack {
     package let name = "slow-reader"
     package let summary = "many viewers that ask for 16 KB four times a second and read nothing"
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(250)
     package let readsSlowly = true
-    /// 256 MiB, the default of a gateway's setting `pending-output-mib`, plus a quarter of that for the allocator's
-    /// overhead.
+    /// 320 MiB for the output that waits for the viewers.
+    ///
+    /// The default of a gateway's setting `pending-output-mib` is 256; another 64 MiB are the allocator's overhead.
     package let allowedBytes = 320 << 20
 
     package func connectionCount(limit: Int) -> Int { min(limit, 2_000) }
@@ -27,7 +28,7 @@ package struct SlowReaderAttack: Attack {
     }
 }
 
-/// Creates a live with nearly as much metadata as a live may have, and reads all answers.
+/// A client that creates a live with nearly as much metadata as a live may have, and reads all answers.
 private struct LargeLiveOwner: AttackClient {
     let token: String
     let live: String
@@ -55,7 +56,7 @@ private struct LargeLiveOwner: AttackClient {
     mutating func cleanUp() -> [AttackAction] { [self.writer.call("live.end", "{\"live\":\"\(self.live)\"}")] }
 }
 
-/// Logs in, stops reading, joins a live, and asks for the large metadata in each turn.
+/// A client that logs in, stops reading, joins a live, and asks for the large metadata in each turn.
 private struct SlowReadingClient: AttackClient {
     let token: String
     let live: String

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import WebSocket
 
-/// Parses what a gateway sends on one connection: the head of an HTTP response, and frames after a handshake.
+/// A parser of what a gateway sends on one connection.
+///
+/// A gateway first sends the head of an HTTP response. If the response completes a WebSocket handshake, frames follow.
 struct AnswerReader {
     /// One thing that the gateway has sent.
     enum Answer: Equatable {
@@ -15,18 +17,18 @@ struct AnswerReader {
         case malformed
     }
 
-    /// The bytes received so far of a head that is not complete.
+    /// The bytes of the head that were received so far, until the head is complete.
     private var head: [UInt8] = []
     /// The decoder of frames; nil until the handshake is complete.
     private var decoder: FrameDecoder?
-    /// Whether all further bytes are ignored: the body of a response, or what follows a malformed head.
+    /// Whether all further bytes are ignored, because they are the body of a response or follow a malformed head.
     private var ignoresBytes = false
 
     // The maximum sizes of a head and of a message; larger ones count as malformed.
     private static let maxHeadBytes = 16 << 10
     private static let maxMessageBytes = 4 << 20
 
-    /// Reads a chunk of any size and returns the answers that are complete; it may change the chunk's bytes.
+    /// Reads a chunk of any size, and returns the answers that the chunk completes; may change the chunk's bytes.
     mutating func read(_ chunk: inout MutableSpan<UInt8>) -> [Answer] {
         if self.ignoresBytes { return [] }
         if self.decoder != nil { return self.readFrames(&chunk) }

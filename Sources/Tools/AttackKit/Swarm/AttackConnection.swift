@@ -18,7 +18,7 @@ final class AttackConnection: TCPStreamDelegate {
     private var reader = AnswerReader()
     /// Whether the client may send: the connection is established and its handshake, if any, is complete.
     private var isOpen = false
-    /// Whether the reason for the end of the connection was counted already.
+    /// Whether the tally already has the reason for which the connection ends.
     private var isEndCounted = false
 
     init(
@@ -66,7 +66,8 @@ final class AttackConnection: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         for answer in self.reader.read(&bytes) {
             switch answer {
-            // 101 completes a handshake. An attack that writes the handshake itself needs no answer to send.
+            // The status 101 completes a handshake. An attack that writes the handshake itself could send from the
+            // beginning, so nothing changes for it.
             case .status(101): if self.handshake != nil { self.open() }
             case .status(let status): self.abort("HTTP \(status)")
             case .close(let code): self.abort("close \(code)")
@@ -129,8 +130,8 @@ final class AttackConnection: TCPStreamDelegate {
     }
 
     private func write(_ bytes: SharedBytes) {
-        // If the gateway reads slowly or has closed the connection, the stream does not accept the bytes, and they are
-        // not counted.
+        // The stream accepts no bytes if too many wait because the gateway reads slowly, or if the connection is
+        // closed. Bytes that were not accepted are not counted.
         guard let stream, (try? stream.write(bytes)) != nil else { return }
         self.swarm.tally.writes += 1
         self.swarm.tally.bytes += bytes.count

@@ -8,9 +8,9 @@ internal import WebSocket
 
 /// All connections of one attack, which share one event loop.
 ///
-/// The swarm starts connections at an even rate, so that all could be open after the first half of the attack. At the
-/// same rate it replaces the connections that the gateway closes. Each client takes a turn at the attack's interval.
-/// Both limit the rate of the whole attack.
+/// The swarm starts connections at an even rate, so that all can be open after the first half of the attack. At the
+/// same rate it replaces connections that the gateway has closed. Each client takes a turn, in which it sends
+/// something, at the attack's interval. So the rates of new connections and of turns limit what the whole attack sends.
 final class AttackSwarm {
     /// The counts of the attack so far.
     var tally = AttackTally()
@@ -23,14 +23,14 @@ final class AttackSwarm {
     private let addresses: [PlazaAddress]
     private let loop: EventLoop
     private var period: AttackPeriod
-    /// Returns whether enough was measured for a verdict.
+    /// Returns whether enough was measured for a verdict, so that the attack may end after its planned time.
     private let mayEnd: () -> Bool
     private let onFinish: (AttackTally) -> Void
     /// The connections by their indexes.
     private var connections: [Int: AttackConnection] = [:]
     /// How many connections each index has had.
     private var attempts: [Int]
-    /// The indexes without a connection; the last index in the list gets a connection next.
+    /// The indexes without a connection; the next connection gets the last index of this list.
     private var unconnectedIndexes: [Int]
     /// When all clients take their next turn.
     private var nextTurnAt: MonotonicTime
@@ -77,8 +77,9 @@ final class AttackSwarm {
         self.unconnectedIndexes.insert(connection.index, at: 0)
     }
 
-    /// Starts the connections that are due, and lets the clients take their turns; after the attack's period, lets the
-    /// clients clean up, and then finishes.
+    /// Starts the connections that are due, and lets the clients take their turns.
+    ///
+    /// When the attack's period is over, the clients clean up once. `cleanUpTime` later, the swarm finishes.
     private func advance() {
         let now = MonotonicClock.now
         let elapsed = Duration.milliseconds((now - self.beganAt).count)
@@ -97,7 +98,8 @@ final class AttackSwarm {
 
     /// Starts the connections that are due after `elapsed`.
     ///
-    /// All connections are due after half of the attack's duration; the second half allows as many replacements.
+    /// After half of the attack's planned duration, as many are due as the attack keeps open. In the second half as
+    /// many again are due: replacements of connections that have ended.
     private func startDueConnections(after elapsed: Duration) {
         let dueShare = 2 * (elapsed / self.plan.duration)
         let dueCount = Int(dueShare * Double(self.attempts.count)) + 1
