@@ -9,14 +9,14 @@ import Tokens
 
 @testable import Gateway
 
-/// The largest shares of a gateway's connections and calls that one user, one app's servers, and one app get.
+/// The shares of a gateway's connections and calls that one user, the servers of one app, and one app may take.
 ///
 /// `retryAfter` is in milliseconds. A client whose connection exceeds a limit gets 5 s as the time to retry.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
     /// The parameters of calls about the live room, which no caller of these tests has joined.
     private static let liveParams = "{\"live\":\"room\"}"
 
-    /// Calls `live.leave` until the gateway rejects a call as overloaded; `served` is the number of calls before it.
+    /// Calls `live.leave` until the gateway rejects a call as overloaded; `served` counts the calls before that one.
     ///
     /// The gateway forwards each of these calls, and presence rejects them, because the caller has not joined the live.
     /// `served` depends on the machine's speed, because the gateway admits further calls while time passes.
@@ -51,7 +51,7 @@ import Tokens
         // count for the user's share, too.
         let (shop, _) = try cluster.client("shop", role: .server)
         let (served, rejection) = try self.leaveUntilOverloaded(shop)
-        // At three calls a second the next one is admitted after 334 ms.
+        // At three calls a second, the next call is admitted after 1000 ms / 3, rounded up to 334 ms.
         #expect(served >= 3 && (1...400).contains(rejection.retryAfter ?? 0))
         #expect(cluster.refusalCount(.callsPerApp) == 1)
         let clientOfOtherApp = try WireClient(port: cluster.gateway.port)
@@ -130,16 +130,16 @@ import Tokens
         let (client, _) = try cluster.client("bob")
         let viewer = try cluster.viewer("eve", of: "room")
         var rejection: ReplyError?
-        // Reads may use 0.5 ms at once, and then 10 µs of each millisecond; a read of a debug build uses more than 10
-        // µs.
+        // Reads may use 0.5 ms at once, and then 1 percent of the time: 10 µs of each millisecond. In a debug build a
+        // single read uses more than 10 µs.
         for _ in 0..<10_000 where rejection == nil { rejection = try client.call("live.list", "{}").error }
         #expect(rejection?.code == .overloaded && (rejection?.retryAfter ?? 0) >= 250)
         #expect(cluster.refusalCount(.readTime) == 1)
         for _ in 0..<50 {
             #expect(try viewer.call("live.get", Self.liveParams).error == nil, "eve reads the live that she is in")
         }
-        // Bob is not in the live, so his reads of it are rejected like his reads of the list. A fast machine may answer
-        // some of them first.
+        // Bob is not in the live, so his reads of the live are rejected like his reads of the list. A fast machine may
+        // answer some of these reads first.
         rejection = nil
         for _ in 0..<10_000 where rejection == nil { rejection = try client.call("live.get", Self.liveParams).error }
         #expect(rejection?.code == .overloaded, "bob is not in the live")

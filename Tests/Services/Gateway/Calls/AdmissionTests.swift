@@ -51,7 +51,7 @@ import Tokens
     /// Rules: R12.6.
     @Test func `malformed and unfinished handshakes count as handshakes of their address`() throws {
         let cluster = try FakeCluster { $0.admission.handshakes = RateLimit(4, per: .seconds(60)) }
-        /// The response to these bytes on a new connection; empty if there is none.
+        /// Sends a text on a new connection and ends its sending side; returns the response, or an empty text.
         func response(to request: String) throws -> String {
             let descriptor = try WireClient.connect(cluster.gateway.port)
             defer { close(descriptor) }
@@ -66,7 +66,7 @@ import Tokens
         #expect(try response(to: "POST /v1 HTTP/1.1\r\nHost: a\r\n\r\n").hasPrefix("HTTP/1.1 405"))
         // The client ends this connection in the middle of its head.
         #expect(try response(to: "GET /v1 HT").isEmpty)
-        // The four handshakes have used up the rate. Further handshakes are refused, well-formed and malformed ones.
+        // These four handshakes have used up the rate. Now a well-formed handshake and a malformed one are refused.
         #expect(try WireClient(port: cluster.gateway.port).status == 429)
         #expect(try response(to: "\u{1}\r\n\r\n").hasPrefix("HTTP/1.1 429"))
         #expect(cluster.refusalCount(.handshakes) == 2)
@@ -78,7 +78,7 @@ import Tokens
     {
         let cluster = try FakeCluster { $0.admission.handshakes = RateLimit(3, per: .seconds(60)) }
         let admission = cluster.gateway.admission
-        // Both addresses are of one network, with the same first 64 bits, so they share the rate.
+        // Both addresses share the rate, because they are of one network: their first 64 bits are the same.
         let address = try #require(IPAddress("2001:db8::1"))
         let neighbor = try #require(IPAddress("2001:db8::2"))
         for _ in 0..<3 {
@@ -127,7 +127,7 @@ import Tokens
         // session's earlier connections, because a call with an earlier id would repeat that call.
         for firstID: Int64 in [50, 100] { #expect(try resume("bob", firstID: firstID) == nil) }
         let rejection = try resume("bob", firstID: 150)
-        // At three joins a minute the next one is admitted after at most 20 s.
+        // At three joins a minute, the next join is admitted after at most 60 s / 3 = 20 s.
         #expect(rejection?.code == .tooFrequent && (1...20_000).contains(rejection?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.memberships) == 1)
         for number in 0..<40 {
@@ -141,12 +141,13 @@ import Tokens
     /// Rules: R12.9.
     @Test func `a connection that sends more than ten frames or 16 KiB before its login is closed`() throws {
         let cluster = try FakeCluster()
-        // The first two clients do not log in.
+        // The clients `pinging` and `sending` do not log in.
         let pinging = try WireClient(port: cluster.gateway.port)
         for _ in 0..<11 { try pinging.write(WireClient.maskedFrame(.ping, [])) }
         #expect(try pinging.closeCode() == DisconnectCode.flooding.code)
         let sending = try WireClient(port: cluster.gateway.port)
-        // Of this message of 30,000 bytes only 20,000 are sent: more than 16 KiB, but no complete frame.
+        // Only 20,000 bytes of this message of 30,000 are sent. They are more than 16 KiB (16,384 bytes), but no
+        // complete frame.
         let message = WireClient.maskedFrame(.text, [UInt8](repeating: UInt8(ascii: "A"), count: 30_000))
         try sending.write(Array(message.prefix(20_000)))
         #expect(try sending.closeCode() == DisconnectCode.flooding.code)
@@ -230,16 +231,16 @@ import Tokens
         }
         #expect(try first.call("live.join", "{\"live\":\"room\"}").error?.code == .tooFrequent)
 
-        // A device change and a gift are each admitted once a minute. A call counts even if it lacks a parameter.
+        // One device change and one gift a minute are admitted. These calls count although they lack a parameter.
         _ = try first.call("seat.device", "{\"live\":\"room\"}")
         #expect(try second.call("seat.device", "{\"live\":\"room\"}").error?.code == .tooFrequent)
 
         _ = try first.call("gift.send", "{\"live\":\"room\"}")
         #expect(try second.call("gift.send", "{\"live\":\"room\"}").error?.code == .tooFrequent)
 
-        // A sanction counts once for each user that it names: the ban counts as two, the kick as one. The fake cluster
-        // does not answer a kick, so the test does not wait for the replies to the two calls. The reply to the ping
-        // shows that both were counted.
+        // A sanction counts once for each user that it names, so the ban counts as two and the kick as one. They reach
+        // the limit of three. The fake cluster does not answer a kick, so the test waits only for the reply to the
+        // ping. This reply shows that the gateway has counted both sanctions.
         try first.begin("live.ban", #"{"live":"room","users":["carol","dora"],"duration":9}"#)
         try first.begin("audience.kick", #"{"live":"room","user":"carol"}"#)
         _ = try first.call("ping")
@@ -283,7 +284,7 @@ import Tokens
         #expect(rejection?.code == .tooFrequent && (24_000...36_000).contains(rejection?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.reads) == 1)
 
-        // A page counts differently for an app's server (R12.14).
+        // The rate of reads is a user's. The reads of an app's server have another rate (R12.14 in docs/RULES.md).
         let (server, _) = try cluster.client("shop", role: .server)
         for _ in 0..<5 { #expect(try server.call("live.list", #"{"count":50}"#).error == nil) }
     }
@@ -312,7 +313,7 @@ import Tokens
 
     @Test func `disconnects with unexpected close codes of clients are counted under one metric label`() throws {
         let cluster = try FakeCluster()
-        // 4104 is a code that only the gateway gives. The gateway does not know the others.
+        // A gateway closes connections with the code 4104, but no client should. The other three codes have no meaning.
         for code in [3000, 3999, 4104, 4999] as [UInt16] {
             let client = try WireClient(port: cluster.gateway.port)
             try client.write(WireClient.maskedFrame(.close, [UInt8(code >> 8), UInt8(code & 255)]))

@@ -112,11 +112,12 @@ import Webhooks
     /// Rules: R14.9.
     @Test func `a lost decision counts as a missing answer, and blocks no call behind it`() throws {
         let receiver = try RecordingReceiver { _, _ in .keepSilent }
-        // A shard whose mailbox is full loses decisions. Here the webhook client does not run, so none is ever made.
+        // In production a decision is lost if the mailbox of the shard, the gateway's thread of the client, is full.
+        // Here the webhook client does not run, so no decision is ever made.
         let fixture = try Self.fixtureWithGifts(receiver, timeout: .milliseconds(100), makesDecisions: false)
         let client = try fixture.cluster.viewer("bob", of: "room")
-        // A session may have 16 open calls, so each round makes 16. The two rounds make 12 webhook requests; the
-        // webhook client keeps up to 16 for a user.
+        // A session may have 16 open calls, so each round makes 5 + 1 + 10 = 16 calls. Five texts and a gift need a
+        // decision, so the two rounds make 12 webhook requests. The webhook client keeps up to 16 requests for a user.
         for round in Int64(0)...1 {
             let texts = try (1...5).map { try client.begin("barrage.sendText", Self.textParams("m\($0)")) }
             let gift = try client.begin("gift.send", #"{"live":"room","gift":"rose"}"#)
@@ -132,8 +133,8 @@ import Webhooks
     }
 
     @Test func `one client's messages keep their order, whatever the order of the backend's decisions`() throws {
-        // The backend never answers about the first message, and answers at once about the other four. These wait until
-        // the first message has timed out.
+        // The backend never answers about the first message, and answers at once about the other four messages. The
+        // gateway holds these four back until the first message has timed out.
         let receiver = try RecordingReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
@@ -201,9 +202,9 @@ import Webhooks
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let pendingText = try client.begin("barrage.sendText", Self.textParams("one"))
-        // The backend is not asked about these 14 calls: likes need no decision, and the gateway itself rejects empty
-        // texts. If they overtook the first text, they could push its number out of the idempotency window, which has
-        // room for 16 calls.
+        // The backend is not asked about these 14 calls, because likes need no decision, and the gateway itself rejects
+        // empty texts. If these calls overtook the first text, they could push the text's number out of the idempotency
+        // window. The window remembers the last 16 calls, so that a repeated call is recognized.
         let likes = try (1...7).map { _ in try client.begin("like.send", #"{"live":"room","count":1}"#) }
         let emptyTexts = try (1...7).map { _ in try client.begin("barrage.sendText", Self.textParams("")) }
         let lastText = try client.begin("barrage.sendText", Self.textParams("two"))
@@ -342,7 +343,8 @@ import Webhooks
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 2))
         try expectRejection(.giftsOff, "gift.send", #"{"live":"room","gift":"rose"}"#)
         try expectRejection(.roomMuted, "barrage.sendText", Self.textParams("hello"))
-        // Messages are on again. The app's new settings have another forbidden word and no gifts; they must apply.
+        // Messages are on again. The app gets new settings, with another forbidden word and no gifts. The next two
+        // calls must be rejected by the new settings.
         info.isMessageDisable = false
         fixture.cluster.gateway.received(
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 3))

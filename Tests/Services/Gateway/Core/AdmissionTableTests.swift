@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// The limits of connections, logins and calls.
+/// The table of a gateway that counts connections, logins and calls, and admits them up to their limits.
 ///
 /// Times are in milliseconds. A method `admit…OrReturnWait` returns nil if it admits the call, and otherwise how long
 /// to wait until it would. `admitLoginOrReturnReason` returns nil if it admits the login, and otherwise the limit that
@@ -130,8 +130,8 @@ import Testing
         }
         #expect(admitOrReturnWait(20, at: 0) == nil && admitOrReturnWait(50, at: 0) == nil, "one read and three reads")
         #expect(admitOrReturnWait(1, at: 0) == .seconds(1), "the four reads are used up")
-        // Two seconds later there are two reads. The rejected page takes one of them as its first read. When the call
-        // is repeated, it needs three reads, and one is left: two more take two seconds.
+        // Two seconds later two reads are available. The rejected page takes one of them as its first read, so one is
+        // left. The repeated call needs three reads, so it must wait two seconds for two more.
         #expect(admitOrReturnWait(50, at: 2000) == .seconds(2))
         #expect(admitOrReturnWait(50, at: 4000) == nil)
     }
@@ -162,13 +162,14 @@ import Testing
                 ?? table.admitServerCallOrReturnWait(naming: userCount, of: demo, at: now)
         }
         #expect(ban(3, at: 0) == nil)
-        // Of five calls, two are left. The rejected ban takes one of them, so its repetition needs two more: 400 ms.
+        // Two of the five calls are left. The rejected ban takes one of them. Its repetition needs three calls, so it
+        // waits for two more: 2 * 200 ms = 400 ms.
         #expect(ban(3, at: 0) == Milliseconds(400))
         #expect(ban(3, at: 400) == nil)
         // No call is left, so the ban is rejected before its users are counted.
         #expect(ban(20, at: 400) == Milliseconds(200))
-        // One call is left, and the rejected ban takes it. Twenty users count as the whole bucket of five calls, which
-        // is full after 1000 ms.
+        // 200 ms later one call is available, and the rejected ban takes it. Twenty users count as the whole bucket of
+        // five calls, which is full after 5 * 200 ms = 1000 ms.
         #expect(ban(20, at: 600) == Milliseconds(1000))
         #expect(ban(20, at: 1_600) == nil)
     }

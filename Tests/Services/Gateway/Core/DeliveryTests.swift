@@ -6,8 +6,9 @@ import Testing
 @testable import GatewayCore
 
 extension DeliveryLedger {
-    /// Whether every due item is delivered, shed, lost with its connection, or deferred until its viewer reads (I10 in
-    /// docs/RULES.md).
+    /// Whether every item that is due to a viewer has one of four states (I10 in docs/RULES.md).
+    ///
+    /// It is delivered, shed, lost with the viewer's connection, or deferred until the viewer reads.
     fileprivate var isBalanced: Bool {
         self.due == self.delivered + self.shed.reduce(0, +) + self.disconnected + self.deferred && self.deferred >= 0
     }
@@ -31,15 +32,15 @@ extension DeliveryLedger {
         #expect(plan.flushTime(for: .tip, at: lastFlush) == lastFlush + plan.interval)
         let withinInterval = lastFlush + Milliseconds(1)
         #expect(plan.flushTime(for: .barrage, at: withinInterval) > withinInterval)
-        // The interval is 10 ms at most.
+        // The last flush was 21 ms ago, and the interval is 10 ms at most.
         let afterInterval = lastFlush + Milliseconds(21)
         #expect(plan.flushTime(for: .barrage, at: afterInterval) == afterInterval)
     }
 
     @Test func `control items and gifts are flushed immediately, other items within 100 ms`() {
         var plan = FlushPlan()
-        // Flushes of 0.9 s would need an interval of 1.8 s, but an interval has at most 100 ms. The time of all
-        // flushes is 1000.
+        // Flushes of 0.9 s would need an interval of 1.8 s, but an interval has at most 100 ms. All flushes are at time
+        // 1000, so the next flush of barrage is at 1100.
         for _ in 0..<40 { plan.flushed(at: 1000, tookMicroseconds: 900_000) }
         #expect(plan.interval == FlushPlan.maxWait)
         #expect(plan.flushTime(for: .control, at: 1001) == 1001)
@@ -49,8 +50,9 @@ extension DeliveryLedger {
 
     @Test func `I16 items are shed for a slow reader by class, the lowest first`() {
         let budget = DeliveryBudget(bytes: 8000)
-        // When an eighth of the budget is pending, counters are shed; from a quarter on tips too, from a half barrage
-        // too. When the whole budget is pending, all further items are deferred.
+        // Counters are shed when at least an eighth of the budget is pending (1000 bytes). Tips, such as a user's
+        // entry, are shed from a quarter on (2000), and barrage from a half on (4000). When the whole budget is
+        // pending, all further items are deferred.
         #expect(budget.level(pendingBytes: 0) == .everything)
         #expect(budget.level(pendingBytes: 999) == .everything)
         #expect(budget.level(pendingBytes: 1000) == .withoutCounters)
@@ -99,7 +101,9 @@ extension DeliveryLedger {
         }
     }
 
-    /// A round has `stepsPerRound` steps, of which each sends the heartbeats of some members: it reports these members.
+    /// A gateway sends heartbeats to presence, which report that its members still watch.
+    ///
+    /// A round reports each member once. It has `stepsPerRound` steps, each of which reports some of the members.
     @Test func `each member's heartbeat is sent exactly once per round while others join and leave`() {
         var random = SeededRandom(seed: 11)
         for seed in 0..<40 {
@@ -107,7 +111,7 @@ extension DeliveryLedger {
             var members = Array(0..<Int.random(in: 0...60, using: &random))
             // Two of three members stay. The others may leave during the round.
             let staying = Set(members.filter { $0 % 3 != 0 })
-            // A member who joins during the round has a number from 1000 on.
+            // Members who join during the round get the numbers from 1000 on.
             var nextMember = 1000
             // The measured round must begin at a round's first step, so the cursor first advances by a whole round or
             // more. The seed shifts the rounds: a round begins when `step + seed` is a multiple of `stepsPerRound`.
@@ -156,7 +160,8 @@ extension DeliveryLedger {
             }
         }
         #expect(steps.count == HeartbeatPlan.stepsPerRound, "each seed gives another step")
-        // 90 s / 9 rounds = 10 s a round; 10 s / 20 steps = 500 ms.
+        // A lease, after which presence takes a member for lost, lasts 90 s here. 90 s / 9 rounds = 10 s a round, and
+        // 10 s / 20 steps = 500 ms a step.
         #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500))
     }
 
@@ -170,7 +175,7 @@ extension DeliveryLedger {
         #expect(health.isHealthy)
         health.connectionLost()
         health.connectionLost()
-        // The time of 1 s begins with the first call after the loss, here at 1500. Until 2500 the broker may deliver.
+        // The broker has 1 s to deliver, from the first call after the loss on: here from 1500 to 2500.
         #expect(health.admitCall(at: 1500) == true)
         #expect(health.admitCall(at: 2499) == true)
         #expect(health.beginProbing() == false)
@@ -186,7 +191,8 @@ extension DeliveryLedger {
         #expect(health.isHealthy == false, "the broker has delivered nothing yet")
         #expect(health.continueProbing() == false)
 
-        // The broker answers probes but accepts no records: calls are admitted again for one second.
+        // The probe was answered, so calls are admitted again. But the broker delivers no record, so after one second
+        // calls are rejected again.
         #expect(health.admitCall(at: 60_000) == true)
         #expect(health.admitCall(at: 60_999) == true)
         #expect(health.admitCall(at: 61_000) == false)
@@ -233,7 +239,8 @@ extension DeliveryLedger {
                 id: NoticeID(partition: 3, offset: offset),
                 notice: Notice(to: user, live: "arena", at: 0, content: .battleNotStarted(battle: "b-1")), json: [])
         }
-        // A notice's id is `PARTITION-OFFSET`. The offset -1 comes before the first notice.
+        // A notice's id is `PARTITION-OFFSET`. The ring has no notice yet, so its last offset is -1, as before offset
+        // 0.
         #expect(ring.lastID(ofPartition: 3).text == "3--1")
         #expect(ring.append(entry(5, to: bob), at: 0) == true)
         #expect(ring.append(entry(5, to: bob), at: 0) == false, "a repeated notice")
@@ -257,7 +264,10 @@ extension DeliveryLedger {
     @Test func `a sign-in notice that ends no session is not stored, and is recognized when it is repeated`() {
         var ring = NoticeRing()
         let bob = UserKey("demo", "bob")
-        /// A sign-in notice; one that ends the user's other sessions is stored, so that it can be resent to those.
+        /// A notice that the user has signed in elsewhere.
+        ///
+        /// If the sign-in ends the user's other sessions, the notice is stored, so that it can be resent to these
+        /// sessions.
         func entry(_ offset: Int64, endsOtherSessions: Bool) -> NoticeRing.Entry {
             NoticeRing.Entry(
                 id: NoticeID(partition: 3, offset: offset),

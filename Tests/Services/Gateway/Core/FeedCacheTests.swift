@@ -5,7 +5,10 @@ import Testing
 
 @testable import GatewayCore
 
-/// The feed cache of a partition: how a resume is served, and which earlier messages new viewers get.
+/// The feed cache of a partition: how a client's resume is served, and which earlier messages new viewers get.
+///
+/// A resume asks for the items after a feed token, which names the client's last item and its record's offset. Items
+/// that are not cached are read again from the partition by the replay reader.
 ///
 /// All feeds have epoch 10. In most tests item n was read at second n, and its record has the offset 10 * n.
 @Suite struct FeedCacheTests {
@@ -78,8 +81,8 @@ import Testing
         #expect(self.replayRequest(cache.planResume(self.key, after: self.token(200, offset: 2000), at: now)) != nil)
         #expect(cache.planResume(self.key, after: self.token(199, offset: 1990), at: now) == .refused(.tooMany))
 
-        // A client that resumes after item 201 misses the 1000 items up to this item 1201, which are not too many. But
-        // the records from offset 2001 up to this item are one more than a scan may read. From offset 2010 there are
+        // A client that resumes after item 201 misses the 1000 items 202 to 1201, which are not too many. But from
+        // offset 2001 to the new item 1201 there is one record more than a scan may read. From offset 2010 there are
         // few enough.
         let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.maxScanRecords + 2001)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsHistory: true)
@@ -161,7 +164,7 @@ import Testing
         #expect(cache.planResume(self.key, after: self.token(90, offset: 899), at: 91_000) == .cache)
     }
 
-    /// The numbers of the last messages that a new viewer gets, at most `count`.
+    /// The numbers of the messages that a new viewer gets from the cache: the last ones of the live, at most `count`.
     private func historyNumbers(_ cache: FeedCache, last count: Int, epoch: Int64 = 10) -> [Int64] {
         cache.history(self.key, epoch: epoch, count: count).map(\.number)
     }

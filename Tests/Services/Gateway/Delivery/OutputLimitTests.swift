@@ -17,7 +17,7 @@ import Testing
 
     /// A gateway with small send buffers and the live room.
     ///
-    /// The other limits are so high that they end no connection within a test, unless `change` lowers them.
+    /// All other limits are so high that they end no connection within a test, unless `change` lowers them.
     private func cluster(_ change: (inout GatewaySettings) -> Void) throws -> FakeCluster {
         let cluster = try FakeCluster { settings in
             settings.shards = 1
@@ -65,15 +65,16 @@ import Testing
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // The feed continues until 128 KiB wait for the slow viewer, in addition to what the kernel holds, or until
-        // item 10,000. Changes of metadata are control items, which are never left out for a slow viewer.
+        // The feed continues until the gateway holds back an item. Then 128 KiB, the budget of a connection, wait for
+        // the slow viewer, besides the bytes in the kernel. The loop ends at item 10,000 in any case. Changes of
+        // metadata are control items, which are never left out for a slow viewer.
         while cluster.metric("gateway_feed_owed") == 0, last < 10_000 {
             cluster.publish(self.live, .metadataChanged(set: ["k": text], removed: []))
             last += 1
             #expect(try quick.itemNumbers(upTo: last).last == last)
         }
-        // The slow viewer reads 2000 bytes every 250 ms, 8 KB a second, for three timeouts of 3 s. It reads 72 KB, less
-        // than the 128 KiB that wait for it. The bounds of the check allow for a slow machine.
+        // The slow viewer reads 2000 bytes every 250 ms, so 8 KB a second, for 9 s, three times the timeout. These 72
+        // KB are less than the 128 KiB that wait for it. The bounds of the check allow for a slow machine.
         let begin = ContinuousClock.now
         var readBytes = 0
         while ContinuousClock.now - begin < .seconds(9), cluster.refusalCount(.outputStalled) == 0 {
@@ -215,8 +216,8 @@ import Testing
         // is no condition to wait for; the gateway reads 100 calls in far less than this time.
         DedicatedThread.sleep(for: .milliseconds(450))
         #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
-        // The client has read all that was queued, so an item that the gateway still delivered would be sent at once.
-        // The shard updates its metrics ten times a second, so they would show the item within 450 ms.
+        // The client has read all that was queued. If the gateway still delivered an item, it would send the item now,
+        // and the shard's metrics, which are updated ten times a second, would show this within 450 ms.
         DedicatedThread.sleep(for: .milliseconds(450))
         #expect(
             cluster.metric("gateway_feed_delivered_total") == delivered,
@@ -230,7 +231,7 @@ import Testing
     @Test func `settings change the limits of output and of anonymous requests`() throws {
         func read(_ arguments: [String]) throws -> GatewaySettings {
             var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
-            // The operating system's limit of open files.
+            // `hardLimit` is the operating system's limit of open files.
             let admission = AdmissionSettings(&reader, hardLimit: 1_048_576)
             try reader.finish()
             var settings = GatewaySettings(id: "gateway-1")

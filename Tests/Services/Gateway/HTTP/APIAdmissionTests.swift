@@ -10,7 +10,10 @@ import Tokens
 @testable import Gateway
 @testable import HTTPServer
 
-/// What the HTTP API checks before it reads a request's body: the token, and rates of tokens, addresses and servers.
+/// The checks of the HTTP API before it reads a request's body.
+///
+/// They check the token, and the rates of an address, of a user and of an app's servers. A head handler that admits a
+/// request gives no response yet (nil in these tests), because the body must be read first.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct APIAdmissionTests {
     /// A gateway with its HTTP API on a port.
     final class ServedGateway {
@@ -86,7 +89,7 @@ import Tokens
         throws
     {
         let cluster = try FakeCluster {
-            // Three checks at once, and then one more every 20 s.
+            // Three checks at once, and then one more every 60 s / 3 = 20 s.
             $0.admission.tokenChecks = RateLimit(3, per: .seconds(60))
             // The calls of this test stay below these limits.
             $0.admission.refusedTokens = RateLimit(1000)
@@ -97,8 +100,7 @@ import Tokens
             try self.response(handler, "/v1/lives", method: .post, from: address, token: token)?.status
         }
         let tokens = (0..<4).map { FakeCluster.Tokens.token("user-\($0)", role: .server) }
-        // An admitted request has no response yet, because its body is read first. The check of the invalid token
-        // counts, too.
+        // The check of the invalid token is the third one that counts.
         #expect(try status(tokens[0]) == nil && status(tokens[1]) == nil && status("a.b.c") == 401)
         let rejection = try #require(
             try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: tokens[2]))
@@ -114,7 +116,7 @@ import Tokens
             for _ in 0..<50 { #expect(try status(token) == nil, "a token that was checked is served") }
         }
         #expect(try status(tokens[2], from: "10.0.0.2") == nil, "another address has its own rate")
-        // Now the gateway knows this token.
+        // The gateway knows this token now, so it serves the token for the first address too.
         #expect(try status(tokens[2]) == nil)
         #expect(try status(tokens[3]) == 429)
     }
@@ -256,8 +258,8 @@ import Tokens
             try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200,
             "this is the first request that counts for the address")
 
-        // Two requests without a token: the first one is the second request that counts, and gets status 401. The other
-        // one exceeds the rate.
+        // The address sends two requests without a token. The first is the second request that counts, so it is within
+        // the rate of two, and gets status 401. The second exceeds the rate.
         for _ in 0..<2 { _ = try self.response(handler, "/v1/lives", from: "10.0.0.1") }
         #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 429)
         #expect(

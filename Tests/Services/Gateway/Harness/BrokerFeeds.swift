@@ -11,14 +11,16 @@ import Testing
 
 @testable import Gateway
 
-/// Feeds on a broker instead of in memory: a producer writes them, and the gateway's own threads read them.
+/// The feeds of a fake cluster on a broker instead of in memory.
+///
+/// A producer writes the feeds, and the gateway's own readers read them.
 final class BrokerFeeds: Sendable {
     /// A broker with the feed topic: an embedded one, or the real Kafka that all tests share.
     struct Broker: Sendable {
         static let partitions = FakeCluster.partitionCount
         let settings: KafkaSettings
         let mode: KafkaMode
-        /// Keeps the embedded broker alive; nil with the real one.
+        /// The embedded broker, which runs as long as it is referenced; nil if the broker is the real Kafka.
         private let embedded: EmbeddedBroker?
 
         /// Starts an embedded broker, or creates the feed topic on the real Kafka.

@@ -10,13 +10,13 @@ import Tokens
 
 /// Clients of the fake cluster's gateway, and their tokens.
 extension FakeCluster {
-    /// Connects a client and makes its login, which may fail.
+    /// Connects a client, and makes a login; a rejected login is returned, not thrown.
     ///
     /// - Parameters:
     ///   - user: The user of the login's token.
-    ///   - session: The session to continue; nil: the gateway creates one.
-    ///   - resume: The live to resume, with the client's last position in its feed.
-    ///   - notices: The id of the last notice that the client has.
+    ///   - session: The session to continue; if nil, the gateway creates one.
+    ///   - resume: The live in which the client was, with its last position in the live's feed; nil if none.
+    ///   - notices: The id of the last notice (a message to one user) that the client has; nil if none.
     ///   - firstID: The id of the login; each later call gets the next id. A client that continues a session needs ids
     ///     above those of the session's earlier calls, because a call with an earlier id repeats that call.
     ///   - receiveBuffer: The size of the socket's receive buffer in bytes.

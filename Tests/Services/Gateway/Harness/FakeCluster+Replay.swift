@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// Serves replay requests from the fake cluster's feed partitions.
+/// The replay source of the gateway: reads items again from the fake cluster's feeds, for clients that resume.
 extension FakeCluster: ReplaySource {
     func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime) -> Bool {
         let (isAccepted, answersReplays) = self.state.withLock { state in
@@ -78,8 +78,8 @@ extension FakeCluster: ReplaySource {
             let settledCounts = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }
             return (self.metric("gateway_feed_due_total"), settledCounts.reduce(0, +), self.metric("gateway_feed_owed"))
         }
-        // A shard updates the metrics of its ledger only ten times a second. So the metrics are read again, up to 30
-        // times, until they balance. `isQuiet` waits for 150 ms.
+        // A shard, one of the gateway's threads, updates the metrics of its ledger only ten times a second. So the
+        // metrics are read again, up to 30 times, until they balance. `isQuiet` waits for up to 150 ms.
         var current = balance()
         for _ in 0..<30 where current.due != current.settled || current.owed != 0 {
             _ = client.isQuiet(milliseconds: 150)

@@ -10,13 +10,16 @@ import Webhooks
 
 @testable import Gateway
 
-/// An in-memory cluster behind a gateway: receives the gateway's records, replies as the machines do, and writes feeds.
+/// An in-memory cluster behind a real gateway.
+///
+/// The cluster receives the gateway's records, and writes feeds. It replies as the machines do, which decide commands
+/// in the other four services.
 final class FakeCluster: RecordSink, FeedSource {
-    /// What the cluster has received and written, and how it behaves; tests read and change this state.
+    /// The state of the cluster, which tests read and change: what it has received and written, and how it behaves.
     struct State: Sendable {
         /// The records of each feed partition; a record's offset is its index.
         var feeds: [Int: [FeedRecord]] = [:]
-        /// The replay requests that were received.
+        /// All replay requests of the gateway: requests to read missed feed items again for a client that resumes.
         var replayRequests: [ReplayRequest] = []
         /// Whether replay requests are answered immediately.
         var answersReplays = true
@@ -24,11 +27,11 @@ final class FakeCluster: RecordSink, FeedSource {
         var replayQueue = ReplayQueue()
         /// The records that the gateway wrote.
         var records: [TopicRecord] = []
-        /// The ticket of the last join; the first join of a test gets ticket 101.
+        /// The ticket of the last join, by which presence knows a user's membership; a test's first join gets 101.
         var lastTicket: Int64 = 100
         /// The number of the last item in the feed of each live.
         var lastNumber: [LiveKey: Int64] = [:]
-        /// The lowest tickets that kicked users may still use.
+        /// The lowest valid ticket of each kicked user.
         var floors: [UserKey: Ticket] = [:]
         /// The outcomes that each machine has recorded, by the machine's inbox and the id of the request.
         var outcomes: [PlazaTopic: [RequestID: Outcome]] = [:]
@@ -36,17 +39,17 @@ final class FakeCluster: RecordSink, FeedSource {
         var unknownLives: Set<LiveKey> = []
         /// Whether the machines reply to calls.
         var answersCalls = true
-        /// Whether a feed partition counts as read up to its end as soon as the gateway follows the partition.
+        /// Whether a feed partition counts as read up to its end as soon as the gateway begins to follow (read) it.
         var loadsPartitionsAtOnce = true
         /// The error with which the cluster rejects all records of the gateway; nil if the cluster accepts them.
         var sinkRejection: SinkRejection?
         /// The feed partitions that the gateway follows, in the order of its requests.
         var followedPartitions: [Int] = []
-        /// The token of each record in `records`: a number by which the gateway finds the record's call, or 0 for a
-        /// record that belongs to no call.
+        /// The token of each record in `records`.
+        ///
+        /// A token is a number by which the gateway finds the record's call; 0 if the record belongs to no call.
         var recordTokens: [UInt64] = []
-        /// Writes the gateway's records to a broker, for tests in which a broker is between the gateway and the
-        /// machines; while it is set, `records` gets no records.
+        /// The writer to a broker that gets the gateway's records instead of `records`; nil in most tests.
         var inboxes: InboxWriter?
     }
 
@@ -55,7 +58,8 @@ final class FakeCluster: RecordSink, FeedSource {
     static let partitionCount = 4
     /// The epoch of every live.
     ///
-    /// The feed token `10.5.4` means epoch 10, item 5, record offset 4; a token may lack the offset.
+    /// A live that is created again with the same id gets another epoch. The feed token `10.5.4` means epoch 10, item
+    /// 5, record offset 4; a token may lack the offset.
     static let epoch: Int64 = 10
     let gateway: Gateway
     let registry = MetricsRegistry()
@@ -72,7 +76,7 @@ final class FakeCluster: RecordSink, FeedSource {
     /// - Parameters:
     ///   - notices: The notice topic.
     ///   - feeds: The broker of the feeds; nil: the feeds are in memory.
-    ///   - webhookClient: Asks the apps' backends before messages and gifts.
+    ///   - webhookClient: The client that asks the apps' backends whether messages and gifts are allowed.
     ///   - change: Changes the gateway's settings.
     /// - Throws: If the gateway cannot listen, or the broker cannot be used.
     init(
@@ -87,7 +91,8 @@ final class FakeCluster: RecordSink, FeedSource {
             registry: self.registry)
         self.brokerFeeds = try feeds.map { [gateway, registry] in try BrokerFeeds($0, gateway, registry) }
         self.notices.add(self.gateway)
-        // There are no topics with tables here, so the gateway's tables count as read up to their ends.
+        // The gateway fills its tables, such as the list of lives, from topics. There are no such topics here, so the
+        // tables count as read up to their ends.
         self.gateway.tablesFilled()
         try self.gateway.start(
             sink: self, source: self.brokerFeeds?.feeds ?? self, replaySource: self.brokerFeeds?.replay ?? self)
@@ -141,14 +146,14 @@ final class FakeCluster: RecordSink, FeedSource {
         self.gateway.feeds.partitionLoaded(partition, endOffset: end)
     }
 
-    /// Does nothing: the cluster also passes on the items of partitions that the gateway does not follow.
+    /// Does nothing, because the cluster also passes on the items of partitions that the gateway does not follow.
     func unfollow(_ partition: Int, request: Int64) {}
 
     // MARK: The machines
 
     /// Answers the command in a record in place of the machine that consumes the record's topic.
     ///
-    /// Commands whose answer no test needs are ignored.
+    /// A command is ignored if no test needs its answer.
     func answer(_ record: TopicRecord) {
         switch record.topic {
         case .audienceInbox:
@@ -214,11 +219,12 @@ final class FakeCluster: RecordSink, FeedSource {
         var callers: [Caller] { self.command.values.compactMap(\.caller) }
     }
 
-    /// Replies to a caller; a repeated call gets the same reply (I15, idempotent calls).
+    /// Replies to a caller; a repeated call gets the same reply (I15 in docs/RULES.md, idempotent calls).
     ///
-    /// `machine` is the inbox of the machine that records the outcome. A create and the join that belongs to it have
-    /// the same request id, so their outcomes must be recorded separately, for the directory and for presence. The
-    /// outcomes of all other calls are recorded under the default inbox, whichever machine decides these calls.
+    /// The outcome is recorded under `machine`, the inbox of a machine, and the call's request id. A create and the
+    /// join that belongs to it have the same request id. So their outcomes are recorded under two inboxes, those of the
+    /// directory and of presence. All other outcomes are recorded under the default inbox, because no two of their
+    /// calls have the same request id.
     func reply(_ caller: Caller, at machine: PlazaTopic = .barrageInbox, _ makeOutcome: () -> Outcome) {
         let recorded = self.state.withLock { $0.outcomes[machine]?[caller.request] }
         let outcome = recorded ?? makeOutcome()
@@ -261,7 +267,7 @@ final class FakeCluster: RecordSink, FeedSource {
 
     /// Writes an item to its feed.
     ///
-    /// Feeds on a broker are read by the gateway itself. An item of a feed in memory is passed to the gateway here.
+    /// If the feeds are in memory, the item is also passed to the gateway. The gateway reads feeds on a broker itself.
     func write(_ item: FeedItem) {
         if let brokerFeeds { return brokerFeeds.write(item) }
         let record = self.appendUncached(item)
@@ -329,10 +335,9 @@ final class FakeCluster: RecordSink, FeedSource {
         self.state.withLock { $0.records }.filter(condition).count
     }
 
-    /// Returns the sum of a metric's samples; traps on an unknown name, which may be misspelt, and on a metric that is
-    /// not a number.
+    /// Returns the sum of a metric's samples; if `label` is given, only of the samples with this value of a label.
     ///
-    /// If `label` is given, only the samples that have a label with this value count.
+    /// Traps if no metric has this name, because the name may be misspelt, or if the metric is not a number.
     func metric(_ name: String, label: String? = nil) -> Int {
         guard let family = self.registry.snapshot().first(where: { $0.name == name }) else {
             preconditionFailure("the gateway has no metric \(name)")

@@ -4,13 +4,15 @@ import PlazaModel
 
 @testable import Gateway
 
-/// A notice topic in memory: gives each notice an offset, and delivers the notices to all gateways in one order.
+/// An in-memory topic of notices, which are messages to one user.
+///
+/// The topic gives each notice an offset, and delivers the notices to all gateways in one order.
 final class NoticeTopic: Sendable {
     private struct State: Sendable {
         var gateways: [WeakGateway] = []
         /// The offset of the last notice; the first one gets 101.
         ///
-        /// In Kafka each partition has offsets of its own. Here all partitions share one sequence.
+        /// All partitions share one sequence of offsets here; in Kafka each partition has its own.
         var lastOffset: Int64 = 100
         /// Whether new notices are held back.
         var isHolding = false

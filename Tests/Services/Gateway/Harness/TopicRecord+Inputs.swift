@@ -3,10 +3,10 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// What the gateway has written in a record.
+/// The inputs that the gateway has written for the machines of the other services.
 ///
-/// A value that cannot be decoded is recorded as an issue of the test. If such a record were only skipped, a test that
-/// expects no record of this kind could pass.
+/// A record that cannot be decoded is recorded as an issue of the test. If it were only skipped, a test that expects no
+/// such record could pass.
 extension TopicRecord {
     /// The input of presence; nil for a record of another topic.
     var audienceInput: AudienceInput? { self.topic == .audienceInbox ? self.decoded(as: AudienceInput.self) : nil }
@@ -15,7 +15,7 @@ extension TopicRecord {
     /// The input of the directory; nil for a record of another topic.
     var directoryInput: DirectoryInput? { self.topic == .directoryInbox ? self.decoded(as: DirectoryInput.self) : nil }
 
-    /// The decoded value; nil, with an issue of the test, if it has another form.
+    /// Decodes the record's value; records an issue of the test and returns nil if the value is of another type.
     func decoded<Value: Decodable>(as type: Value.Type) -> Value? {
         do {
             return try Wire.decode(type, from: self.value ?? [])

@@ -3,7 +3,7 @@ import Glibc
 import PlazaModel
 import PlazaWire
 
-/// A WebSocket client over a plain blocking socket, so that a test can send arbitrary bytes and stop reading.
+/// A WebSocket client over a plain blocking socket, by which a test can also send invalid bytes or stop reading.
 final class WireClient {
     /// What the client received.
     enum Received {
@@ -22,7 +22,7 @@ final class WireClient {
 
     private let descriptor: Int32
     private var buffer: [UInt8] = []
-    /// The index of the first byte of the buffer that is not read yet.
+    /// The index in `buffer` of the next byte to read.
     private var readIndex = 0
     /// The frames that arrived while a call waited for its reply.
     private var pendingFrames: [(ServerFrame, [UInt8])] = []
@@ -35,9 +35,11 @@ final class WireClient {
     /// The id of the next call.
     private var nextID: Int64
 
-    /// Connects, sends `proxyHeader` as a proxy does, and performs the WebSocket handshake.
+    /// Connects, and performs the WebSocket handshake, which the gateway may refuse (`status`).
     ///
-    /// `headers` are further lines of the request, each with its line end.
+    /// The bytes `proxyHeader` are sent before the handshake, as a proxy does to name its client's address. `headers`
+    /// are further lines of the handshake's request, each with its line end. `receiveBuffer` is the size of the
+    /// socket's receive buffer in bytes.
     init(
         port: UInt16, path: String = "/v1", subprotocols: String? = "liveplaza.v1", firstID: Int64 = 1,
         receiveBuffer: Int32? = nil, proxyHeader: [UInt8] = [], headers: String = ""
@@ -100,7 +102,7 @@ final class WireClient {
     /// Sends a text frame.
     func send(_ text: String) throws { try self.write(Self.maskedFrame(.text, Array(text.utf8))) }
 
-    /// The first byte of a frame: the bit of a final fragment, and the opcode.
+    /// The first byte of a frame: 0x80, which marks a frame that is a whole message, plus the opcode.
     enum FirstByte: UInt8 {
         case text = 0x81
         case binary = 0x82
@@ -128,7 +130,7 @@ final class WireClient {
         return frame
     }
 
-    /// Makes a call and waits for its reply; other frames are kept for `next`.
+    /// Makes a call and waits for its reply; frames that arrive before the reply are kept for `next`.
     func call(_ method: String, _ params: String = "{}", id: Int64? = nil) throws -> Outcome {
         let callID = try self.begin(method, params, id: id)
         return try self.answer(to: callID)
@@ -192,7 +194,9 @@ final class WireClient {
         return numbers
     }
 
-    /// Waits until the connection is closed, and returns the code of the close frame; 1006 if there was no close frame.
+    /// Waits until the connection is closed, and returns the code of the close frame.
+    ///
+    /// If the connection ends without a close frame, the code is 1006, as in RFC 6455.
     func closeCode() throws -> UInt16 {
         while true {
             switch try self.read() {
@@ -235,7 +239,7 @@ final class WireClient {
             switch opcode {
             // A text frame.
             case 1: return .frame(try Wire.decode(ServerFrame.self, from: payload), text: payload)
-            // A close frame; RFC 6455: without a code it counts as 1005.
+            // A close frame. By RFC 6455, a close frame without a code has the code 1005.
             case 8: return .closed(payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1005)
             // A ping frame.
             case 9: try self.write(Self.maskedFrame(.pong, payload))

@@ -8,14 +8,18 @@ import Testing
 
 @testable import Gateway
 
-/// Resumes whose missed items are no longer cached: the gateway asks the replay reader for them.
+/// Resumes whose missed items are no longer in the gateway's cache.
+///
+/// A client that lost its connection resumes its live after the last feed item that it has. The replay reader of the
+/// gateway reads the missed items again from the feed's partition. In these tests the fake cluster is the replay
+/// reader.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ReplayDeliveryTests {
     private let live = FakeCluster.key("room")
 
-    /// The resume point of a client whose last item is `number`; by its token, that item's record has the offset
-    /// `offset`.
+    /// The resume point of a client whose last item is `number`.
     ///
-    /// Ticket 101 is the first one that the fake cluster gives.
+    /// Its token says that the item's record has the offset `offset`. Ticket 101 is the first one that the fake cluster
+    /// gives.
     private func point(after number: Int64, offset: Int64?, epoch: Int64 = FakeCluster.epoch) -> ResumePoint {
         let position = FeedPosition(epoch: epoch, number: number)
         return ResumePoint(
@@ -148,8 +152,8 @@ import Testing
         let (carol, login) = try cluster.client("carol", session: "phone", resume: point)
         #expect(self.resumed(login)?.isReplayed == true)
         #expect(try carol.itemNumbers(upTo: 50) == Array(21...50))
-        // The feed continues for all clients. A resume from the cache needs no reader, so it does not count for the
-        // rate.
+        // The feed continues for all clients. Item 51 is in the cache, so the last three resumes need no reader, and do
+        // not count for the rate.
         cluster.publishText(self.live)
         for client in [clients[2], carol, eve] { #expect(try client.itemNumbers(upTo: 51) == [51]) }
         for session in ["watch", "desk", "car"] {
@@ -169,8 +173,8 @@ import Testing
             "bob", session: "phone", resume: self.point(after: 10, offset: cluster.offset(of: 10, in: self.live)))
         #expect(self.resumed(login)?.isReplayed == true)
         #expect(try bob.itemNumbers(upTo: 30) == Array(11...30))
-        // There is no item after item 30, so eve missed nothing. The gateway knows that from bob's replay, and needs no
-        // other scan.
+        // Item 30 is the last item, so eve missed nothing. The gateway knows the last item from bob's replay, so it
+        // makes no second replay request.
         let (eve, evesLogin) = try cluster.client(
             "eve", session: "tablet", resume: self.point(after: 30, offset: cluster.offset(of: 30, in: self.live)))
         #expect(self.resumed(evesLogin)?.isReplayed == true)
@@ -193,7 +197,7 @@ import Testing
             (self.point(after: 500, offset: cluster.offset(of: 700, in: self.live)), "gone"),
             // The epoch belongs to an earlier live with the same id.
             (self.point(after: 500, offset: 499, epoch: 9), "otherLive"),
-            // The token has item 499, the position item 500.
+            // The token names item 499, but the position names item 500.
             (
                 ResumePoint(
                     live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 500),
@@ -260,7 +264,7 @@ import Testing
     @Test func `I6 a client that is kicked while its replay is pending gets one reply and no items`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 50)
         let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
-        // The kick voids all tickets below its floor (the lowest valid ticket), 500, so also bob's ticket.
+        // The kick's floor, the lowest ticket that is still valid, is 500. Bob's ticket is lower, so it is void.
         let notice = Notice(
             to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(500),
             content: .kickedOut(reason: .byAdmin, by: "anna"))

@@ -5,7 +5,10 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// Resumes that are served from the feed cache.
+/// Resumes whose missed items are still in the gateway's feed cache.
+///
+/// A client that lost its connection resumes its live: its login names the last feed item that it has, and the gateway
+/// sends the items after it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ResumeTests {
     private let live = FakeCluster.key("room")
 
@@ -88,9 +91,12 @@ import Testing
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
 
-    /// Begins a login that resumes after item 2 of a live whose partition is not loaded.
+    /// Begins a login that resumes after item 2 of a live whose feed partition is not loaded.
     ///
-    /// - Returns: the cluster, which follows the partition, the client, and the id of the login.
+    /// A partition is loaded when the gateway has read it up to its end.
+    ///
+    /// - Returns: the cluster, which has got the gateway's request to follow the partition; the client; and the id of
+    ///   the login.
     private func beginResume() throws -> (cluster: FakeCluster, client: WireClient, login: Int64) {
         let cluster = try FakeCluster()
         cluster.create("room")
@@ -130,7 +136,8 @@ import Testing
     @Test func `I7 a resume that a later join overtakes is not reported as replayed`() throws {
         let (cluster, client, login) = try self.beginResume()
         for _ in 1...5 { cluster.publishText(self.live) }
-        // The join waits for the partition for 2 s, and then begins with the next item. The resume waits for longer.
+        // The join waits for the partition for 2 s, and then succeeds: the client gets the items from the next one on.
+        // The resume still waits.
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
             Issue.record("the join failed")
             return
