@@ -3,7 +3,7 @@ package import MachineKit
 package import PlazaModel
 
 extension BareClientCore {
-    /// An action that the owner of the core must perform.
+    /// An action that the code around the core, which has the socket, must perform.
     package enum Action: Hashable, Sendable {
         /// Open a WebSocket: if `toNextAddress`, to the next address in the list, otherwise to the current address.
         case connect(toNextAddress: Bool)
@@ -19,11 +19,14 @@ extension BareClientCore {
 
     /// An event for the user of the client.
     package enum Event: Hashable, Sendable {
-        /// The client is logged in: for the first time, or after a reconnect outside of a live. After a reconnect in a
-        /// live `resumed` comes instead.
+        /// The client is logged in for the first time, or after a reconnect while it was in no live.
+        ///
+        /// A client that was in a live gets `resumed` after a reconnect instead.
         case loggedIn(UserInfo)
-        /// The client is in the live again after a reconnect. If `replayed` is false, the server does not send the
-        /// missed items, and the app should load the details of the live again.
+        /// The client is in its live again after a reconnect.
+        ///
+        /// If `replayed` is false, the server does not send the missed items, so the app should load the details of the
+        /// live again.
         case resumed(LiveID, replayed: Bool)
         /// The live could not be resumed.
         case resumeFailed(LiveID, ReplyError)

@@ -19,9 +19,9 @@ extension BareClientCore {
         package var maxUnfinishedCalls = 1000
         /// How long a call may wait for its reply before it fails.
         package var callTimeout = Duration.seconds(15)
-        /// The client sends a ping when it has sent no frame for this time.
+        /// The time without a sent frame after which the client sends a ping.
         ///
-        /// The time must be well below 90 s, after which the server counts a silent client as gone.
+        /// It must be well below 90 s, because after 90 s the server takes a silent client for gone.
         package var pingInterval = Duration.seconds(20)
 
         package init(token: String, session: SessionID, name: String = "", avatarURL: String = "") {

@@ -14,29 +14,33 @@ internal import PlazaWire
 /// the call twice (I15, docs/RULES.md).
 package struct BareClientCore: Sendable {
     package private(set) var state = State.idle
-    /// The position in the feed of the live, and counts of missing and repeated items.
+    /// The tracker of the live's feed, with the client's position and the counts of missing and repeated items.
     package private(set) var tracker = FeedOrderTracker()
     /// How often the client has lost its connection and has begun to reconnect.
     package private(set) var reconnectCount = 0
 
-    /// The maximum time in which a stopping gateway may ask its clients to leave; a longer time counts as this one.
+    /// The maximum time within which a stopping gateway can make this client leave.
+    ///
+    /// A gateway states the time in a `drain` frame; a longer time counts as this one.
     private static let maxDrainTime = Milliseconds.seconds(60)
-    /// The pause before a call that has timed out, or that this client has rejected, may be repeated.
+    /// The pause after which the caller may repeat a call that has timed out or that this client has rejected.
     static let retryPause = Milliseconds.seconds(1)
 
     private let options: Options
     private var joinedLive: JoinedLive?
     private var calls = UnfinishedCalls()
-    /// The upper limits of the pauses before reconnects, which grow from failure to failure.
+    /// The back-off, which gives the longest pause before each reconnect: longer after each failure in a row.
     private var backOff = ExponentialBackOff(firstPause: Milliseconds(100), longestPause: .seconds(5))
-    /// The id of the last received notice; after a reconnect, the server sends the notices after that one.
+    /// The id of the last received notice (a message to this user).
+    ///
+    /// A login after a reconnect names it, so that the server sends the notices that came later.
     private var lastNoticeID: String?
     private var nextID: Int64 = 1
     /// The id of the login on the current connection; 0 before the first login.
     private var loginID: Int64 = 0
     /// When a frame was last sent.
     private var lastSentAt = MonotonicTime.distantPast
-    /// When to disconnect from a gateway that announced its stop; nil if the gateway has announced none.
+    /// When to disconnect from the gateway, because it has announced its stop; nil if it has not announced a stop.
     private var drainDisconnectAt: MonotonicTime?
     private var random: SeededRandom
 
@@ -65,7 +69,7 @@ package struct BareClientCore: Sendable {
         self.failCalls(ReplyError(.failed, "the client was stopped"), into: &actions)
     }
 
-    /// Handles the opening of the WebSocket: sends the login.
+    /// Handles the opening of the WebSocket, by sending the login.
     package mutating func connected(at now: MonotonicTime, into actions: inout [Action]) {
         guard self.state == .connecting else { return }
         self.state = .loggingIn
@@ -88,7 +92,8 @@ package struct BareClientCore: Sendable {
             return self.failCalls(ReplyError(.failed, "the connection ended with code \(code)"), into: &actions)
         }
         self.reconnectCount += 1
-        // The pause has full jitter, so that the clients of a dead gateway do not reconnect at the same moment.
+        // The pause has full jitter: it is random between 0 and `longestPause`. So the clients of a dead gateway do not
+        // reconnect at the same moment.
         let longestPause = self.backOff.nextPause()
         let pause = Milliseconds(Int64.random(in: 0...longestPause.count, using: &self.random))
         self.state = .waiting(until: now + pause)
@@ -97,8 +102,8 @@ package struct BareClientCore: Sendable {
 
     /// Begins a call.
     ///
-    /// `live`: the live to join, for the method `live.join`; the client remembers it after the join. It has no effect
-    /// on other methods.
+    /// For the method `live.join`, `live` is the live to join, which the client remembers after the join. For other
+    /// methods, `live` has no effect.
     ///
     /// - Returns: the call's id; the action `callEnded` reports the end of the call.
     package mutating func call(
@@ -211,8 +216,8 @@ extension BareClientCore {
             actions.append(.disconnect)
             actions.append(.event(.ended(code: code.code)))
             self.failCalls(error, into: &actions)
-        // In the other cases the action `disconnect` leads to a call of `disconnected`, which begins the pause before
-        // the next login.
+        // In the next two cases, the action `disconnect` closes the WebSocket. Then `disconnected` is called, which
+        // begins the pause before the next login.
         case .forgetLive:
             if let live = self.live {
                 self.forgetLive()
@@ -243,11 +248,12 @@ extension BareClientCore {
 
     /// Records a join.
     ///
-    /// The numbers of the feed continue if the client was in this live before and the feed has no new epoch.
+    /// If the client was in this live before, and the epoch is the same, the feed's numbers continue, so the tracker is
+    /// kept. A live that is created again with the same id has a new epoch.
     private mutating func joined(_ live: LiveID?, ticket: Ticket, epoch: Int64, startToken: FeedToken?) {
         let isSameFeed = self.live == live && self.tracker.position?.epoch == epoch
         if !isSameFeed { self.tracker = FeedOrderTracker() }
-        // After a reply without a token, the token of an earlier join to the same feed remains.
+        // If the reply has no token, the token of an earlier join of the same feed is kept.
         let startToken = startToken ?? (isSameFeed ? self.joinedLive?.startToken : nil)
         self.joinedLive = live.map { JoinedLive(live: $0, ticket: ticket, startToken: startToken) }
     }

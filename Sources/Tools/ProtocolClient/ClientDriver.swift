@@ -2,16 +2,19 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// Converts the events of one client's connection to updates, and resumes the callers that wait for a reply.
+/// The link between one client's connection and the asynchronous code that uses the client.
 ///
-/// It is used only on the thread of the event loop that runs its connection.
+/// The driver converts the connection's events to updates, and resumes the callers that wait for a reply. It is used
+/// only on the thread of the event loop that runs its connection.
 final class ClientDriver: PlazaConnectionDelegate {
     let connection: PlazaConnection
     private let updates: UpdateQueue
     /// The callers that wait for a reply, by the id of the call.
     private var waitingCallers: [Int64: CheckedContinuation<Outcome, Never>] = [:]
-    /// The outcomes of calls that ended before `PlazaConnection.call` returned their ids, such as calls that are
-    /// rejected at once.
+    /// The outcomes of calls that ended before `PlazaConnection.call` returned, such as calls that are rejected at
+    /// once.
+    ///
+    /// The key is the call's id, which `perform` does not know until `PlazaConnection.call` returns.
     private var earlyOutcomes: [Int64: Outcome] = [:]
 
     init(_ connection: PlazaConnection, _ updates: UpdateQueue) {
@@ -19,7 +22,7 @@ final class ClientDriver: PlazaConnectionDelegate {
         self.updates = updates
     }
 
-    // If the driver was not stopped, the consumer of the updates and the callers would otherwise wait forever.
+    // Without this, the consumer of the updates and the callers would wait forever if the driver was not stopped.
     deinit {
         self.updates.end()
         for caller in self.waitingCallers.values { caller.resume(returning: .clientStopped) }

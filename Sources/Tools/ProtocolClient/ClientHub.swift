@@ -3,7 +3,7 @@ internal import EventLoop
 
 /// An event loop on its own thread, for any number of clients.
 package final class ClientHub: Sendable {
-    /// The commands that wait for the loop; while 100,000 of them wait, further ones are rejected.
+    /// The commands that wait for the event loop; while 100,000 wait, further commands are rejected.
     let commands = Mailbox<HubCommand>(capacity: 100_000)
     private let thread: LoopThread
 
@@ -12,7 +12,8 @@ package final class ClientHub: Sendable {
     /// - Throws: `LoopError` when the system has no thread or descriptor left.
     package init(name: String = "plaza-clients") throws {
         let commands = self.commands
-        // The form of `start` with a result throws the errors of its closure; the result itself is not needed.
+        // The closure returns `true`, which is not needed: only the variant of `start` whose closure has a result also
+        // throws the closure's errors.
         (self.thread, _) = try EventLoop.start(name: name) { (loop) throws(LoopError) -> Bool in
             let hub = try HubLoop(loop)
             try commands.attach(to: loop) { batch in
@@ -43,7 +44,7 @@ package final class ClientHub: Sendable {
         let updates = UpdateQueue(limit: limit)
         let client = PlazaClient(self, UInt64.random(in: .min ... .max), updates)
         let start = HubCommand(client: client.id, .start(addresses, options, updates))
-        // A client whose start is rejected ends at once.
+        // If too many commands wait, the start is rejected, and the client ends at once.
         if (try? self.commands.post(start)) == nil { updates.end() }
         return client
     }

@@ -2,7 +2,7 @@
 
 /// The numbers of skipped feed items, which may be received later.
 struct FeedGaps: Equatable, Sendable {
-    /// The maximum number of ranges; beyond it the oldest is dropped, to bound the memory.
+    /// The maximum number of ranges; when there are more, the first one is dropped, so that memory is limited.
     private static let maxRangeCount = 100
     private var ranges: [ClosedRange<Int64>] = []
 

@@ -2,30 +2,33 @@
 internal import MachineKit
 package import PlazaModel
 
-/// Tracks the numbers of the feed items that one client receives in a live.
+/// A tracker of the numbers of the feed items that one client receives in a live.
 ///
-/// It detects every gap, repeat and wrong order (I7, docs/RULES.md).
+/// The tracker detects every gap, repeat and wrong order (I7 in docs/RULES.md).
 package struct FeedOrderTracker: Equatable, Sendable {
-    /// The token of the last frame that was received in order, or of the position at which the server resumed the feed.
+    /// The token of the client's position in the feed, by which a resume continues; nil before the first frame.
+    ///
+    /// It comes from the last frame with new items or a new position, or from the position of a resume without a
+    /// replay.
     package private(set) var token: FeedToken?
-    /// The number of the first item that the client received, or could have received, in the current epoch.
+    /// The number from which on the client receives items of the current epoch; the first of them may not exist yet.
     package private(set) var firstNumber: Int64 = 0
     /// The number of items that were received for the first time and in order.
     package private(set) var received = 0
-    /// The number of items that were skipped and not received since.
+    /// The number of items that were skipped and have not been received late.
     package private(set) var missing = 0
     /// The number of items that were received again, and dropped.
     package private(set) var repeated = 0
     /// The number of items that were received after later items.
     package private(set) var reordered = 0
-    /// The skipped items; they distinguish items that arrive late from items that are repeated.
+    /// The numbers of skipped items, by which an item that arrives late is told from an item that is repeated.
     private var gaps = FeedGaps()
 
     /// How the items of a frame relate to the items received before.
     package enum Verdict: Equatable, Sendable {
         /// All items of the frame are new.
         case fresh
-        /// This number of items at the start of the frame are already known; the others are new.
+        /// This number of items at the start of the frame are already known; the later items are new.
         case partlyKnown(Int)
         /// All items of the frame are already known, or it has none.
         case known
@@ -43,15 +46,15 @@ package struct FeedOrderTracker: Equatable, Sendable {
     /// Items of the same epoch up to `position` that were not received count as missing.
     package mutating func resume(at position: FeedPosition) {
         var position = position
-        // A server may send any number. An addition to the greatest one would overflow.
+        // A server may send any number. An addition to the greatest `Int64` would overflow.
         position.number = min(max(position.number, 0), FeedPosition.validNumbers.upperBound)
         guard let current = self.position, current.epoch == position.epoch else {
             self.firstNumber = position.number + 1
             self.token = FeedToken(position)
             return
         }
-        // The position may be earlier than the last received item: the new gateway may have read less of the feed than
-        // the previous gateway has sent.
+        // The position may be before the last received item, because the new gateway may have read less of the feed
+        // than the previous gateway has sent. Then nothing is missing.
         guard position.number > current.number else { return }
         self.skip(from: current.number + 1, to: position.number)
         self.token = FeedToken(position)
@@ -66,7 +69,7 @@ package struct FeedOrderTracker: Equatable, Sendable {
             return .known
         }
         guard scan.isHistory else { return self.recordItems(of: scan) }
-        // History only gives the position of the feed; its messages are not counted.
+        // History are messages from before the join. They are not counted, but their frame gives the feed's position.
         _ = self.recordItems(of: scan.withoutItems)
         return .history
     }

@@ -9,7 +9,7 @@ package struct FeedScan: Equatable, Sendable {
     package var epoch: Int64
     /// The number of the first item.
     ///
-    /// In a frame without items or with history, it is the number that the feed's next item will have.
+    /// In a frame without items, or with history (messages from before the join), it is the number of the next item.
     package var firstNumber: Int64
     /// The number of the last item.
     ///
@@ -21,10 +21,10 @@ package struct FeedScan: Equatable, Sendable {
     package var isHistory: Bool
     /// The offset of the last item's record in its topic, from the frame's token; nil if the token has none.
     ///
-    /// A server that replays the feed for this client begins to read at this offset.
+    /// If the client resumes after this frame, the server begins to read the missed items at this offset.
     package var offset: Int64?
 
-    /// Scans a frame; nil if it is not a feed frame in the expected form or its numbers are inconsistent.
+    /// Scans a frame; returns nil if it is no feed frame of the expected form, or if its numbers are inconsistent.
     package init?(_ text: Span<UInt8>) {
         guard Self.isFeed(text), let token = FeedScanner.token(in: text) else { return nil }
         let isHistory = FeedScanner.isHistory(text)

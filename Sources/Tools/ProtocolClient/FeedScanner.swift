@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Finds single values in the JSON of a feed frame.
+/// A scanner that finds single values in the JSON of a feed frame, without parsing all of it.
 ///
 /// Keys are sorted (PROTOCOL.md, section 2), so the number `n` is the last field of an item. Quotation marks inside
 /// texts are escaped. Therefore `"n":` followed by a number and a brace is always an item's number.
@@ -28,14 +28,14 @@ enum FeedScanner {
     private static let noItems = Array(",\"items\":[],".utf8)
     private static let historyKey = Array(",\"history\":true,\"items\":[".utf8)
     private static let tokenKey = Array("\"token\":\"".utf8)
-    /// The key of the token, its three numbers and the brackets after it have at most this length in bytes.
+    /// The maximum length in bytes of the token's key, its three numbers, and the brackets that end the frame.
     private static let maxTokenBytes = 96
     /// The length in bytes of the shortest end of an item, `"n":1}`.
     private static let minItemEndBytes = 6
     /// The number of digits that always fit an `Int64`.
     private static let maxDigits = 18
 
-    /// Whether a text has the beginning of a feed frame.
+    /// Whether a text begins as a feed frame does.
     static func hasOpening(_ text: Span<UInt8>) -> Bool { Self.matches(text, at: 0, Self.opening) }
 
     /// Whether the items are messages from before the client joined.
@@ -54,12 +54,12 @@ enum FeedScanner {
 
     /// The numbers of all items.
     ///
-    /// `mustBeConsecutive`: whether the numbers must be consecutive; otherwise they must only ascend.
+    /// If `mustBeConsecutive`, the numbers must be consecutive; otherwise they need only ascend.
     /// - Returns: the numbers; nil if they are in a wrong order.
     static func itemNumbers(in text: Span<UInt8>, mustBeConsecutive: Bool) -> ItemNumbers? {
         var items = ItemNumbers()
         var index = Self.opening.count
-        // A look at a single byte first is faster than a comparison with the whole key.
+        // The first byte is checked before the whole key, because this is faster.
         while index + Self.minItemEndBytes <= text.count {
             guard text[index] == UInt8(ascii: "\""), Self.matches(text, at: index, Self.numberKey) else {
                 index += 1
@@ -87,7 +87,8 @@ enum FeedScanner {
             if byte == UInt8(ascii: "."), numbers.count < 3 {
                 numbers.append(0)
             } else if Self.isDigit(byte), numbers[numbers.count - 1] < 1 << 58 {
-                // After a number below 2^58, another digit does not overflow.
+                // Another digit makes the number at most ten times as large. Because it is below 2^58, it stays below
+                // 2^63 and does not overflow.
                 numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int64(byte - UInt8(ascii: "0"))
             } else {
                 return nil

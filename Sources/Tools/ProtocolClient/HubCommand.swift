@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// A command to the hub's loop.
+/// A command of a client to the event loop of its `ClientHub`.
 struct HubCommand: Sendable {
     enum Action: Sendable {
         case start([PlazaAddress], BareClientCore.Options, UpdateQueue)

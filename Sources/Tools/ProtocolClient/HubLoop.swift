@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import EventLoop
 
-/// The part of the hub that runs on its loop.
+/// The part of a `ClientHub` that runs on its event loop: it carries out the commands of all clients.
 final class HubLoop {
     private let group: PlazaConnectionGroup
     /// The drivers of the clients that run, by client id.

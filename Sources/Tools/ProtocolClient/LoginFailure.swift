@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// How a client reacts when the server rejects its login or its resume.
+/// The reaction of a client when the server rejects its login or its resume.
 enum LoginFailure {
-    /// The server would reject the same login again: the client ends, as after a close of the connection with this
-    /// code.
+    /// The client ends, as if the server had closed the connection with this code.
+    ///
+    /// The server would reject the same login again.
     case end(DisconnectCode)
     /// The live cannot be resumed: the client logs in again without it.
     case forgetLive
@@ -18,7 +19,8 @@ enum LoginFailure {
         case .signedInElsewhere: self = .end(.kickedOffline)
         case .overLimit: self = .end(.tooManyConnections)
         case .unavailable, .timedOut, .overloaded, .tooFrequent: self = .retry
-        // After any other error the client logs in without its live; without a live this is the same login again.
+        // After any other error the client logs in again without resuming its live. A client without a live sends the
+        // same login again.
         default: self = .forgetLive
         }
     }

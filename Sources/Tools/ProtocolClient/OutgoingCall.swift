@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-/// A frame that asks the server to carry out a method.
+/// A call as it is sent: a frame that asks the server to carry out a method.
 struct OutgoingCall {
     let id: Int64
     let method: String
@@ -9,8 +9,8 @@ struct OutgoingCall {
     var params: [UInt8] = []
     /// The time since the call was first sent; nil when it is sent for the first time.
     ///
-    /// The server remembers the outcome of a call only for a while. It rejects a call that is older, because it cannot
-    /// know whether the call was applied before (PROTOCOL.md, section 4.1).
+    /// The server remembers the outcome of a call only for a while. It rejects a resent call that is older, because it
+    /// cannot know whether the call was applied before (PROTOCOL.md, section 4.1).
     var age: Milliseconds?
 
     /// The frame as JSON.

@@ -3,25 +3,23 @@ internal import MachineKit
 package import PlazaModel
 package import WebSocket
 
-/// Receives the events of a connection, on its loop's thread.
+/// A receiver of the events of a `PlazaConnection`; it is called on the thread of the connection's event loop.
 package protocol PlazaConnectionDelegate: AnyObject {
     /// A call has ended.
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome)
     /// A feed frame was received.
     ///
-    /// `scan`: the frame's numbers. If `scan.isHistory`, the items are messages from before the client joined.
-    /// `knownItemCount`: the number of items at the beginning of the frame that the client has received before.
-    /// `text`: the whole frame, which is valid only during this call.
+    /// `scan` has the frame's numbers. If `scan.isHistory`, the items are messages from before the client joined. The
+    /// client has received the first `knownItemCount` items of the frame before. `text` is the whole frame, which is
+    /// valid only during this call.
     func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>)
     /// Any other event.
     func connection(_ connection: PlazaConnection, event: BareClientCore.Event)
 }
 
-/// One client on a loop: a `BareClientCore`, which decides, and its WebSocket, a new one after each reconnect.
+/// One client on an event loop: a `BareClientCore`, which decides, and the WebSocket of its current connection.
 package final class PlazaConnection {
-    /// Receives the events.
-    ///
-    /// The reference is weak: the owner of the connection must retain the delegate.
+    /// The receiver of the events; the reference is weak, so the connection's owner must retain the receiver.
     package weak var delegate: (any PlazaConnectionDelegate)?
     private let group: PlazaConnectionGroup
     /// The index in the group; nil before the start and after the stop.
@@ -70,7 +68,9 @@ package final class PlazaConnection {
         self.group.remove(self)
     }
 
-    /// Calls a method whose parameters are the JSON `params`; the method `live.join` needs `live`, the live to join.
+    /// Calls a method of the server; `params` are its parameters as JSON.
+    ///
+    /// The method `live.join` needs `live`, the live to join.
     ///
     /// - Returns: the call's id.
     @discardableResult

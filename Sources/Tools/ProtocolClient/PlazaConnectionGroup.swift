@@ -3,7 +3,7 @@ package import EventLoop
 internal import MachineKit
 internal import WebSocket
 
-/// The clients of one loop, which share limits and timers.
+/// The group of all clients on one event loop, which share limits and timers.
 package final class PlazaConnectionGroup {
     let sockets: WebSocketGroup
     private var timer: LoopTimer?
@@ -13,13 +13,13 @@ package final class PlazaConnectionGroup {
     private var nextIndex = 0
     /// The number of ticks that together check each connection once.
     ///
-    /// With ten ticks of 10 ms, each connection is checked ten times a second. A check of thousands of connections at
-    /// once would delay received frames.
+    /// A tick comes every 10 ms, so a round of ten ticks takes 100 ms, and each connection is checked ten times a
+    /// second. If one tick checked thousands of connections, it would delay received frames.
     private static let ticksPerRound = 10
     private static let tickInterval = Duration.milliseconds(10)
     /// The maximum size of a server's message: 4 MiB (PROTOCOL.md, section 12).
     private static let maxMessageBytes = 4 << 20
-    /// After this time without a received byte a WebSocket ping is sent, so that a dead gateway is noticed.
+    /// The time without a received byte after which a WebSocket ping is sent, so that a dead gateway is noticed.
     private static let pingInterval = Duration.seconds(15)
 
     /// Creates an empty group on `loop`.
@@ -28,7 +28,7 @@ package final class PlazaConnectionGroup {
         configuration.maxMessageBytes = Self.maxMessageBytes
         configuration.pingInterval = Self.pingInterval
         self.sockets = WebSocketGroup(loop: loop, configuration: configuration)
-        // The group then checks the timeouts of its WebSockets regularly.
+        // From now on the group regularly checks the timeouts of its WebSockets.
         try self.sockets.startSweeping()
         let timer = try LoopTimer(loop: loop) { [weak self] _ in self?.tick() }
         timer.start(after: Self.tickInterval, repeating: Self.tickInterval)
@@ -51,7 +51,7 @@ package final class PlazaConnectionGroup {
         self.connections.append(connection)
     }
 
-    /// Removes a connection; the last one takes its index.
+    /// Removes a connection; the last connection of the list takes its index.
     func remove(_ connection: PlazaConnection) {
         guard let index = connection.groupIndex else { return }
         connection.groupIndex = nil

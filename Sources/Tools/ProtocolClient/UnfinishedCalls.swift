@@ -2,7 +2,9 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The calls of a client that have no outcome yet: open (sent on the current connection) or queued.
+/// The calls of a client that have no outcome yet.
+///
+/// A call is open if it was sent on the current connection, and otherwise queued.
 struct UnfinishedCalls: Sendable {
     struct Call: Sendable {
         let method: String
@@ -10,7 +12,7 @@ struct UnfinishedCalls: Sendable {
         let params: [UInt8]
         /// The live to join, for the method `live.join`; it has no effect on other methods.
         let live: LiveID?
-        /// When the call fails if it has no reply by then.
+        /// The time at which the call fails if it has no reply.
         let deadline: MonotonicTime
         /// When the call was first sent on any connection; nil if it was never sent.
         fileprivate var firstSentAt: MonotonicTime?
@@ -61,7 +63,7 @@ struct UnfinishedCalls: Sendable {
 
     /// The id of the oldest call if its deadline has passed, otherwise nil.
     ///
-    /// All calls wait equally long, so no other call expires earlier.
+    /// Only the oldest call is checked: all calls may wait for the same time, so the oldest expires first.
     func firstExpired(at now: MonotonicTime) -> Int64? {
         guard let id = self.order.first, let call = self.calls[id], call.deadline <= now else { return nil }
         return id

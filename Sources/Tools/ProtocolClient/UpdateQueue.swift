@@ -3,19 +3,20 @@ internal import Concurrency
 
 /// The updates that a client has received and that its only consumer has not read yet.
 ///
-/// The queue is bounded: when it is full, the oldest updates are dropped. It is not an `AsyncStream`: the deadline of
-/// `next` would have to cancel the wait for the next element, and after a cancelled wait an `AsyncStream` has ended.
+/// When the queue is full, the oldest updates are dropped. It is not an `AsyncStream`, because a wait must end at its
+/// deadline. An `AsyncStream` could end a wait only by cancelling it, which would also end the stream.
 package final class UpdateQueue: Sendable {
     private struct State {
         var updates: [ClientUpdate] = []
         /// The consumer, while it waits for an update.
         var consumer: CheckedContinuation<ClientUpdate?, Never>?
-        /// Counts the waits of the consumer, so that the deadline of an earlier wait does not end a later one.
+        /// The number of the consumer's waits so far, by which the deadline of an earlier wait does not end a later
+        /// wait.
         var waitNumber = 0
         var isEnded = false
     }
 
-    /// What a consumer finds when it is about to wait.
+    /// The result of the last look at the queue before the consumer waits.
     private enum WaitResult {
         case update(ClientUpdate)
         /// The client has ended, or the deadline has passed.
@@ -73,7 +74,7 @@ package final class UpdateQueue: Sendable {
         consumer?.resume(returning: update)
     }
 
-    /// Ends the queue: after the queued updates the consumer gets nil.
+    /// Ends the queue; after the last queued update the consumer gets nil.
     func end() {
         let consumer = self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
             state.isEnded = true
@@ -83,7 +84,7 @@ package final class UpdateQueue: Sendable {
         consumer?.resume(returning: nil)
     }
 
-    /// Ends a wait at its deadline, if the consumer is still in this wait.
+    /// Ends a wait at its deadline; does nothing if the consumer is not in this wait any more.
     private func endWait(_ waitNumber: Int) {
         let consumer = self.state.withLock { state -> CheckedContinuation<ClientUpdate?, Never>? in
             guard state.waitNumber == waitNumber else { return nil }

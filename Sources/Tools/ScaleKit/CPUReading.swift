@@ -18,7 +18,7 @@ package struct CPUReading: Sendable {
         self.seconds = seconds
     }
 
-    /// The processor seconds used since an earlier reading, by the processes that ran at both readings.
+    /// The processor seconds that were used since an earlier reading by the processes that ran at both readings.
     package func seconds(since earlier: CPUReading) -> Double {
         self.seconds.reduce(0) { sum, entry in
             guard let before = earlier.seconds[entry.key] else { return sum }
@@ -28,8 +28,8 @@ package struct CPUReading: Sendable {
 
     /// The sum of user and system time in the text of a `/proc/PID/stat` file, in seconds; 0 if the text is malformed.
     ///
-    /// The program's name may contain blanks and parentheses, so the fields are counted from the last parenthesis on:
-    /// the user time is the field with the index 11, and the system time the field with the index 12.
+    /// The program's name may contain blanks and parentheses. So fields are counted from 0 after the last parenthesis:
+    /// field 11 is the user time, and field 12 the system time.
     package static func seconds(inStat text: String) -> Double {
         guard let end = text.lastIndex(of: ")") else { return 0 }
         let fields = text[text.index(after: end)...].split(separator: " ")

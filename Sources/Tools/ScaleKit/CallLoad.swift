@@ -3,15 +3,15 @@ internal import Concurrency
 internal import PlazaModel
 package import ProtocolClient
 
-/// Calls of one kind at a steady rate, sent by the owners of many lives, so that all partitions of a service have work.
+/// A load of calls of one kind at a steady rate, made by the owners of many lives.
 ///
-/// Each call of an owner replaces the effect of the owner's call before. So at the end a live shows whether its last
-/// acknowledged call was lost.
+/// There are many lives, so that all partitions of a service have work. Each call of an owner replaces the effect of
+/// the owner's call before. So at the end a live shows whether its last acknowledged call was lost.
 package final class CallLoad: Sendable {
     /// The owner of a live.
     private struct Owner: Sendable {
         var live: LiveID
-        /// The live with which this one is connected, if the calls are about co-hosts.
+        /// The other live of the pair; the two lives are connected if the calls are about co-hosts.
         var partner: LiveID
         var client: PlazaClient
     }
@@ -24,7 +24,7 @@ package final class CallLoad: Sendable {
     private let acknowledged = Locked(0)
     /// The number of rejected calls by reply code.
     private let rejected = Locked<[String: Int]>([:])
-    /// For each live, the calls whose effect it may show; in the order of `owners`.
+    /// For each live, the calls whose effect the live may show; in the order of `owners`.
     private let visibleCalls: Locked<[VisibleCalls]>
 
     /// Logs the owners in, lets each create and join its live, and connects the lives in pairs for the load of
@@ -54,7 +54,7 @@ package final class CallLoad: Sendable {
             let client = hub.client(addresses: Self.rotate(addresses, by: index), options: options)
             try await client.call("live.create", CallParams(live: live))
             try await client.call("live.join", CallParams(live: live), live: live)
-            // `index ^ 1` is the index of the other live of the pair.
+            // `index ^ 1` is the index of the other live of the pair: 1 for 0, and 0 for 1.
             owners.append(Owner(live: live, partner: LiveID("\(name)-\(index ^ 1)"), client: client))
         }
         self.owners = owners
@@ -66,9 +66,10 @@ package final class CallLoad: Sendable {
         }
     }
 
-    /// The addresses in the same cyclic order, beginning with another one.
+    /// The addresses in the same cyclic order, beginning with the one at `index`.
     ///
-    /// A client connects to the first address. If all lists began with the same address, one gateway would do all work.
+    /// A client connects to the first address of its list. If all lists began with the same address, one gateway would
+    /// do all the work.
     static func rotate(_ addresses: [PlazaAddress], by index: Int) -> [PlazaAddress] {
         guard !addresses.isEmpty else { return [] }
         let first = index % addresses.count
@@ -79,8 +80,8 @@ package final class CallLoad: Sendable {
     private static func connect(_ inviter: Owner, with invitee: Owner) async throws {
         let request = CallParams(live: inviter.live, to: [invitee.live], timeout: 30)
         var result = try await inviter.client.call("cohost.request", request)
-        // A request fails while the other live is so new that it is not known yet, so the request is repeated. There
-        // are at most ten requests, because a live may send no more at once.
+        // The service of co-hosting may not know the new other live yet, and then the request fails. So the request is
+        // repeated. It is sent ten times at most, because a live may send no more requests at once.
         for _ in 1..<10 where !Self.isSent(result) {
             try await Task.sleep(for: .milliseconds(500))
             result = try await inviter.client.call("cohost.request", request)
@@ -133,7 +134,7 @@ package final class CallLoad: Sendable {
                 self.rejected.withLock { $0[error.code.name, default: 0] += 1 }
                 self.visibleCalls.withLock { $0[index].recordUnacknowledged(number) }
             }
-            // If answers were late, at most one missed call is sent without a pause.
+            // If answers came late, at most one of the calls that were due meanwhile is made up for without a pause.
             nextCallAt = max(nextCallAt + interval, .now - interval)
             try? await Task.sleep(until: nextCallAt)
         }
@@ -159,7 +160,7 @@ package final class CallLoad: Sendable {
 
     // MARK: Effects
 
-    /// Looks for lives that do not show the effect of their last acknowledged call (I15, docs/RULES.md).
+    /// Finds the lives that do not show the effect of their last acknowledged call (I15 in docs/RULES.md).
     ///
     /// Only the calls of the directory, of seats and of co-hosts have an effect that a live keeps.
     ///
@@ -168,7 +169,8 @@ package final class CallLoad: Sendable {
         var lost: [String] = []
         for index in self.owners.indices {
             let possibleEffects = self.visibleCalls.withLock { $0[index].numbers }.map { self.effect(ofCall: $0) }
-            // The stage shows a change of co-hosts some milliseconds after the reply, so it is read again for a while.
+            // The stage, which is the state of seats and co-hosts, shows a change of co-hosts some milliseconds after
+            // the reply. So it is read again for up to 5 s.
             let deadline = ContinuousClock.now + .seconds(5)
             var shown = await self.readEffect(index)
             while let effect = shown, !possibleEffects.contains(effect), ContinuousClock.now < deadline {
@@ -183,12 +185,17 @@ package final class CallLoad: Sendable {
         return lost
     }
 
-    /// What a live shows after the call with this number; for 0, what it shows before the first call.
+    /// The value that a live shows after the call with this number; 0 means before the first call.
+    ///
+    /// The directory stores the number itself. The calls of the other loads lock or mute by odd numbers, and undo this
+    /// by even numbers.
     private func effect(ofCall number: Int) -> String {
         self.load == .directory ? "\(number)" : "\(!number.isMultiple(of: 2))"
     }
 
-    /// What a live shows, or the name of the error of the read; nil if the calls have no lasting effect.
+    /// Reads the value that a live shows; returns the error's name if the read fails.
+    ///
+    /// Returns nil if the calls have no lasting effect.
     private func readEffect(_ index: Int) async -> String? {
         let owner = self.owners[index]
         do {

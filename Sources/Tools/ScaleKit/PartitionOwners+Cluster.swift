@@ -6,7 +6,7 @@ internal import LoadKit
 extension PartitionOwners {
     /// Waits until the partitions of a service are spread evenly over its instances.
     ///
-    /// The consumer group may still be distributing the partitions when an instance is ready.
+    /// An instance may be ready while its consumer group still distributes the partitions.
     ///
     /// - Parameters:
     ///   - kind: the service.

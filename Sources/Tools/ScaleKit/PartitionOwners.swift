@@ -3,23 +3,27 @@ internal import DashboardKit
 package import LoadKit
 internal import Observability
 
-/// Which instance owns which partitions, as the metrics of the instances of one service say.
+/// The owners of partitions: which instance of one service owns which partitions, by the instances' metrics.
+///
+/// A service has one machine or two, which make its decisions. The owner of a partition decides the commands in the
+/// partition of a machine's inbox.
 package struct PartitionOwners: Sendable, Equatable {
-    /// The partitions of each instance by the instance's name, for each machine; empty for a service without machines.
+    /// For each machine, the partitions of each instance, by the names of both; empty for a service without machines.
     package let partitions: [String: [String: Set<Int>]]
 
     /// Reads the metrics of the instances of a service.
     ///
     /// - Parameters:
     ///   - pages: the metrics of the instances that have answered.
-    ///   - instances: the names of all instances; one without metrics owns nothing.
+    ///   - instances: the names of all instances; an instance without metrics counts as one that owns nothing.
     package init(_ pages: [(instance: String, metrics: MetricsPage)], of instances: [String] = []) {
         var partitions: [String: [String: Set<Int>]] = [:]
         for (instance, metrics) in pages {
             for (sample, value) in MetricsTable(metrics).values {
                 guard let machine = sample.labels["machine"] else { continue }
                 if sample.name == MetricNames.Shell.partitions {
-                    // An instance that owns no partition of the machine has this count too.
+                    // This metric is the number of owned partitions. An instance that owns none has the metric too, so
+                    // it gets an empty set.
                     if partitions[machine]?[instance] == nil { partitions[machine, default: [:]][instance] = [] }
                 } else if sample.name == MetricNames.Shell.ownedPartition, value == 1,
                     let partition = sample.labels["partition"].flatMap({ Int($0) })
@@ -47,11 +51,11 @@ package struct PartitionOwners: Sendable, Equatable {
         }
     }
 
-    /// Which partitions have changed their owners since an instance was added, in the order of the machines' names.
+    /// Counts the partitions whose owners have changed since `earlier`, in the order of the machines' names.
     ///
     /// - Parameters:
     ///   - earlier: the owners before the instance was added.
-    ///   - newcomer: the name of the instance.
+    ///   - newcomer: the name of the added instance.
     ///   - count: the number of partitions of each topic.
     /// - Returns: the moves of each machine that had owners before.
     package func moves(

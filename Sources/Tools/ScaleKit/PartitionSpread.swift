@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the partitions of a machine are spread over the instances of its service.
+/// The spread of a machine's partitions over the instances of its service.
+///
+/// A machine makes the decisions of a service, such as those about seats. A service has one machine or two. The
+/// instance that owns a partition decides the commands in the partition of the machine's inbox.
 package struct PartitionSpread: Sendable, Equatable, Encodable {
     package var machine: String
     /// The number of partitions of the machine's inbox.
@@ -20,9 +23,10 @@ package struct PartitionSpread: Sendable, Equatable, Encodable {
         self.shared = shared
     }
 
-    /// The numbers of partitions that an instance may own: the average, rounded down or up.
+    /// The numbers of partitions that an instance may own: from the average rounded down to the average rounded up.
     ///
-    /// There is no further tolerance, because the group's assignor spreads the partitions of one topic exactly so.
+    /// There is no further tolerance, because the assignor of the instances' consumer group gives each instance one of
+    /// these two numbers.
     package var fairShare: ClosedRange<Int> {
         let instances = max(1, self.owned.count)
         return self.partitions / instances...(self.partitions + instances - 1) / instances
@@ -31,7 +35,7 @@ package struct PartitionSpread: Sendable, Equatable, Encodable {
     /// Whether each partition has one owner, and each instance has its share.
     package var isEven: Bool { self.faults.isEmpty }
 
-    /// What is wrong with the spread, one sentence each.
+    /// The faults of the spread, one sentence each.
     package var faults: [String] {
         var faults: [String] = []
         if !self.unowned.isEmpty {
@@ -58,25 +62,25 @@ package struct PartitionSpread: Sendable, Equatable, Encodable {
     }
 }
 
-/// How many partitions of a machine changed their owners when an instance was added.
+/// The moves of a machine's partitions to other owners when an instance was added.
 package struct PartitionMoves: Sendable, Equatable, Encodable {
     package var machine: String
     /// The name of the instance that was added.
     package var newcomer: String
-    /// The number of instances afterwards.
+    /// The number of instances with the new one.
     package var instances: Int
     /// The number of partitions of the machine's inbox.
     package var partitions: Int
-    /// How many of them have another owner than before.
+    /// How many of the partitions have another owner than before.
     package var moved: Int
-    /// How many of them the new instance owns.
+    /// How many of the partitions the new instance owns.
     package var taken: Int
     /// The greatest number of partitions that may move.
     ///
-    /// With a sticky assignor, only the partitions that the new instance takes would move. The group's assignor,
-    /// `range`, gives each instance consecutive partitions, so some also move between the other instances. In total at
-    /// most half of the partitions move, plus half a partition for each instance, because shares are whole numbers.
-    /// This holds for up to four instances.
+    /// With a sticky assignor, only the partitions that the new instance takes would move. The assignor of the consumer
+    /// group is `range`, which gives each instance consecutive partitions. So some partitions also move between the
+    /// earlier instances. With up to four instances, at most half of all partitions move, plus half a partition for
+    /// each instance, because shares are whole numbers.
     package let limit: Int
 
     package init(machine: String, newcomer: String, instances: Int, partitions: Int, moved: Int, taken: Int) {
@@ -89,7 +93,7 @@ package struct PartitionMoves: Sendable, Equatable, Encodable {
         self.limit = max(taken, (partitions + instances) / 2)
     }
 
-    /// What is wrong with the moves; nil if nothing is.
+    /// The fault of the moves, as a sentence; nil if no more partitions moved than may move.
     package var fault: String? {
         guard self.moved > self.limit else { return nil }
         return "\(self.moved) of the \(self.partitions) partitions of \(self.machine) moved when \(self.newcomer) was "

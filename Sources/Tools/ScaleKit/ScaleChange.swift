@@ -2,7 +2,9 @@
 internal import ClusterKit
 package import LoadKit
 
-/// What was seen under a steady load while the number of instances of a service changed, or stayed.
+/// A change of the number of instances of a service, and what was seen under a steady load meanwhile.
+///
+/// In a test of gateways, one change keeps the number, and only compares what all gateways send.
 package struct ScaleChange: Sendable, Encodable {
     /// The number of instances before.
     package var from: Int
@@ -22,7 +24,7 @@ package struct ScaleChange: Sendable, Encodable {
     package var orderConflicts = 0
     /// The number of messages that viewers of one live have compared.
     package var comparedMessages = 0
-    /// The number of gateways on which these viewers were.
+    /// The number of gateways to which the viewers that compared messages were connected.
     package var comparedGateways = 0
     /// How often a viewer was said to have left, although none did.
     package var falseLeaves = 0
@@ -56,7 +58,7 @@ package struct ScaleChange: Sendable, Encodable {
         self.findings += Self.rejections(rejected, of: "messages")
     }
 
-    /// Adds a finding for each promise that the change could not test.
+    /// Adds a finding for each promise that the change should have tested but could not test.
     ///
     /// - Parameters:
     ///   - load: the kind of work.
@@ -82,7 +84,9 @@ package struct ScaleChange: Sendable, Encodable {
         }
     }
 
-    /// A finding for each reason for which calls were rejected.
+    /// Makes a finding for each reason for which calls were rejected.
+    ///
+    /// `counts` has the number of rejected calls by reason; `calls` says what was called, such as `messages`.
     static func rejections(_ counts: [String: Int], of calls: String) -> [ScaleFinding] {
         counts.sorted { $0.key < $1.key }.map { reason, count in
             ScaleFinding(.answers, "\(count) \(calls) were rejected (\(reason))")

@@ -2,7 +2,9 @@
 package import ClusterKit
 internal import PlazaModel
 
-/// What the calls of a scale test do: the work of one machine, or of the gateways.
+/// The kind of work that the calls of a scale test cause: the work of one machine, or of the gateways.
+///
+/// A machine makes the decisions of a service, such as those about seats.
 package enum ScaleLoad: String, Sendable, CaseIterable, Encodable {
     case directory, presence, barrage, seats, coHost, gateway
 
@@ -26,7 +28,7 @@ package enum ScaleLoad: String, Sendable, CaseIterable, Encodable {
         }
     }
 
-    /// What a unit of work is: the calls that are acknowledged.
+    /// The name of the units of work, in the plural; each acknowledged call is one unit.
     package var unit: String {
         switch self {
         case .directory: "metadata changes"
@@ -41,16 +43,17 @@ package enum ScaleLoad: String, Sendable, CaseIterable, Encodable {
     /// The first letter of the work, for names that must be short; the letters are all different.
     var shortName: String { String(self.rawValue.prefix(1)) }
 
-    /// Names of apps for the load of co-hosts, one in each partition.
+    /// Names of apps for the load of co-hosts, one app in each partition.
     ///
-    /// The machine of co-hosts and battles has all lives of an app in one partition, so only many apps spread its work.
+    /// All lives of an app are in one partition of the machine of co-hosts and battles. So several apps are needed to
+    /// give all partitions of the machine work.
     ///
     /// - Parameter partitions: the number of partitions of each topic.
     /// - Returns: the names, in the order of the partitions.
     package static func coHostApps(partitions: Int) -> [String] {
         (0..<partitions).compactMap { partition in
-            // An app's name is the key of its inputs. Of 100 names for each partition, one is almost surely in this
-            // partition.
+            // An app's name is the Kafka key of its inputs, so the name determines the partition. Up to 100 names for
+            // each partition are tried, of which one is almost surely in this partition.
             (0..<100 * partitions).lazy.map { "scale-\(partition)-\($0)" }.first {
                 PlazaTopic.partition(of: $0, among: partitions) == partition
             }

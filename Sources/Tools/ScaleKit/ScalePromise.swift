@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service promises while its number of instances changes.
+/// A promise of a service that must hold while its number of instances changes.
+///
+/// The numbers in the texts, such as I7, are those of the invariants in docs/RULES.md.
 package enum ScalePromise: String, Sendable, CaseIterable, Encodable {
     case answers, loss, repetition, order, oneOrder, presence, spread, stickiness, pause, cost
 
@@ -31,7 +33,7 @@ package enum ScalePromise: String, Sendable, CaseIterable, Encodable {
 /// A fault of a run: a broken promise, and how it was broken.
 package struct ScaleFinding: Sendable, Equatable, Encodable {
     package var promise: ScalePromise
-    /// A sentence without a full stop.
+    /// How the promise was broken: a sentence without a full stop.
     package var text: String
 
     package init(_ promise: ScalePromise, _ text: String) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 
-/// The results of a run.
+/// The report of a scale test: costs of work, and what was seen while the number of instances changed.
 package struct ScaleReport: Sendable, Encodable {
     package var services: [ServiceScale] = []
-    /// Why the run ended early, with the results until then in `services`; nil if it ran to its end.
+    /// The reason why the run ended early; nil if it ran to its end.
+    ///
+    /// After an early end, `services` has the results until then.
     package var error: String?
 
     package init(services: [ServiceScale] = []) { self.services = services }
@@ -33,7 +35,7 @@ package struct ScaleReport: Sendable, Encodable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
-    /// The tables, and below them each promise with its verdict.
+    /// The report for people: the tables, and below them each promise with its verdict.
     package var text: String {
         let findings = self.findings
         var lines = [self.table, ""]
@@ -49,7 +51,7 @@ package struct ScaleReport: Sendable, Encodable {
         return lines.joined(separator: "\n")
     }
 
-    /// Whether the run did what could have broken the promise.
+    /// Whether the run did something that could have broken the promise, such as adding an instance.
     private func isTested(_ promise: ScalePromise) -> Bool {
         let changes = self.services.flatMap(\.changes)
         return switch promise {
@@ -62,14 +64,12 @@ package struct ScaleReport: Sendable, Encodable {
         }
     }
 
-    /// Two tables in Markdown: what a unit of work costs, and what changes of the number of instances do.
+    /// Two tables in Markdown: the cost of a unit of work, and the effects of changes of the number of instances.
     ///
-    /// | column | meaning |
-    /// | --- | --- |
-    /// | to one instance | the cost of a unit of work relative to its cost with one instance |
-    /// | partitions | for each machine, how many partitions each instance owns after the change |
-    /// | moved | for each machine and added instance: partitions moved / taken by the instance / maximum allowed |
-    /// | one order | messages that viewers of a live compared, and on how many gateways the viewers were |
+    /// | column | meaning | | --- | --- | | to one instance | the cost of a unit of work relative to its cost with one
+    /// instance | | partitions | for each machine, how many partitions each instance owns after the change | | moved |
+    /// for each machine and added instance: partitions moved / taken by that instance / maximum that may move | | one
+    /// order | messages that viewers of a live compared, and on how many gateways the viewers were |
     package var table: String {
         var lines = [
             "| service (unit) | instances | units a second | of each instance | CPU µs a unit | to one instance |",

@@ -6,7 +6,7 @@ internal import ProtocolClient
 
 /// Changes of the number of instances under load.
 extension ScaleRunner {
-    /// What the addition or removal of instances has done to the instances and their partitions.
+    /// The result of adding or removing instances: the new instances, the moves of partitions, and the owners now.
     private struct ResizeResult {
         var newInstances: [String] = []
         var moves: [PartitionMoves] = []
@@ -16,7 +16,7 @@ extension ScaleRunner {
     /// Adds or removes instances, while messages and the calls of the load are sent.
     ///
     /// - Parameters:
-    ///   - count: the number of instances afterwards; the messages are also sent if it stays the same.
+    ///   - count: the number of instances afterwards; messages and calls are also sent if the number stays the same.
     ///   - addedInstances: the instances that were added to the first one, the newest last.
     ///   - load: the kind of work.
     ///   - plan: the parameters of the test.
@@ -62,9 +62,11 @@ extension ScaleRunner {
         // At 20 messages a second in each live, the time between two messages of a live is 50 ms: a tenth of
         // `ScalePromise.maxPauseMilliseconds`.
         (messages.lives, messages.viewers, messages.rate) = (8, 8, 20)
-        // The viewers of each live are distributed among the gateways, so they compare what all gateways send.
+        // All viewers of a live compare their messages. They are distributed among the gateways, so they compare what
+        // all gateways send.
         messages.comparedViewers = messages.viewers
-        // An instance that is started is ready and has its partitions after some seconds.
+        // Messages are sent for 6 s, and 8 s more for each instance that is added or removed: a new instance needs some
+        // seconds until it is ready and has its partitions.
         messages.duration = .seconds(6 + 8 * changes)
         return messages
     }
@@ -76,7 +78,7 @@ extension ScaleRunner {
         _ messages: LoadPlan, change: () async throws -> ResizeResult
     ) async throws -> (report: LoadReport, resized: ResizeResult, isCovered: Bool) {
         let stage = Locked(LoadProgress.Stage.opening)
-        // The stream ends two seconds after the first message, or when the load ends without one.
+        // The stream has no elements. It ends two seconds after the first message, or when the load ends earlier.
         let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
         let run = Task {
             defer { sendingBegan.finish() }
@@ -109,8 +111,9 @@ extension ScaleRunner {
         var result = ResizeResult()
         try await cluster.waitUntilReady(within: .seconds(60))
         result.owners = await owners()
-        // A consumer that has just joined its group can join again only after a second. If another new member joined
-        // within that second, the rebalance would wait for the first one. So instances are added one by one.
+        // A consumer that has just joined its group can join again only after a second. If a second instance joined the
+        // group within that time, the rebalance would have to wait for the first instance. So instances are added one
+        // by one.
         for _ in 0..<addedCount {
             let name = try cluster.add(kind)
             try await cluster.waitUntilReady(within: .seconds(60))

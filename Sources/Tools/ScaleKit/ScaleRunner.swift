@@ -4,8 +4,8 @@ internal import ProtocolClient
 
 /// Runs each service with more and more instances under a steady load, and then with fewer and fewer.
 ///
-/// It compares what a unit of work costs, and checks the promises that must hold while instances are added and
-/// removed.
+/// The runner compares the cost of a unit of work with each number of instances. It also checks the promises that must
+/// hold while instances are added and removed (`ScalePromise`).
 package enum ScaleRunner {
     /// Runs the plan.
     ///
@@ -13,8 +13,8 @@ package enum ScaleRunner {
     ///   - plan: the kinds of work and the numbers of instances.
     ///   - cluster: a running cluster that this process started, with one instance of each service.
     ///   - say: called with a line before each step.
-    /// - Returns: the measured costs and the observed changes; with an error if an instance could not be started, or if
-    ///   the load could not run.
+    /// - Returns: the measured costs and the observed changes. The report has an error if an instance could not be
+    ///   started, or if the load could not run.
     package static func run(
         _ plan: ScalePlan, on cluster: LocalCluster, say: @escaping @Sendable (String) -> Void
     ) async -> ScaleReport {
@@ -37,7 +37,8 @@ package enum ScaleRunner {
         _ result: inout ServiceScale, _ plan: ScalePlan, _ cluster: LocalCluster, _ say: (String) -> Void
     ) async throws {
         let load = result.load
-        // The cluster has had one instance from the start. The others have been added here, the newest last.
+        // The names of the instances that this function has added, the newest last. The cluster has one more instance,
+        // which it had from the start.
         var addedInstances: [String] = []
         for count in plan.instances {
             say("\(load.title) with \(count)")
@@ -66,7 +67,7 @@ package enum ScaleRunner {
         let idleTime = Duration.seconds(10)
         let cpuBeforeIdle = CPUReading(kind, in: cluster)
         try await Task.sleep(for: idleTime)
-        // Processor seconds per second without load.
+        // The processor seconds that all instances use in each second without load.
         let idleShare = CPUReading(kind, in: cluster).seconds(since: cpuBeforeIdle) / (idleTime / .seconds(1))
         let calling = Task { await calls.run(every: plan.interval(of: load)) }
         // After two seconds, the owners of all lives send calls.
@@ -80,7 +81,7 @@ package enum ScaleRunner {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         calling.cancel()
         await calling.value
-        // The idle instances would have used processor time too; it is not a cost of the calls.
+        // The processor time that the instances would have used without calls is not a cost of the calls.
         let callCPUSeconds = max(0, cpuSeconds - idleShare * seconds)
         return ScaleStep(
             instances: count, work: work, seconds: seconds, cpuSeconds: callCPUSeconds,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ClusterKit
 
-/// What a unit of work cost with one number of instances of a service.
+/// A step of a scale test: the cost of a unit of work with a certain number of instances of a service.
 package struct ScaleStep: Sendable, Encodable {
     package var instances: Int
     /// The number of units of work, which are acknowledged calls, in the measured time.
@@ -9,7 +9,7 @@ package struct ScaleStep: Sendable, Encodable {
     package var seconds: Double
     /// The processor time of all instances, minus the time that they would have used without load.
     package var cpuSeconds: Double
-    /// The faults during the step, such as rejected calls.
+    /// The faults that were seen in the step, such as rejected calls.
     package var findings: [ScaleFinding]
 
     package init(instances: Int, work: Int, seconds: Double, cpuSeconds: Double, findings: [ScaleFinding] = []) {
@@ -27,10 +27,10 @@ package struct ScaleStep: Sendable, Encodable {
     package var rate: Double { self.seconds > 0 ? Double(self.work) / self.seconds : 0 }
 }
 
-/// One kind of work with each number of instances of its service.
+/// The results of one kind of work, with each number of instances of the service that does it.
 package struct ServiceScale: Sendable, Encodable {
     package let load: ScaleLoad
-    /// The program's name.
+    /// The name of the service's program.
     package let service: String
     /// What a unit of work is, such as `messages`.
     package let unit: String
@@ -57,7 +57,7 @@ package struct ServiceScale: Sendable, Encodable {
         return cost / reference
     }
 
-    /// The faults of all changes and steps, including exceeded limits.
+    /// The faults of all changes and steps; a step that costs too much is a fault, too.
     package var findings: [ScaleFinding] {
         let changes = self.changes.flatMap { change in
             change.allFindings.map { self.finding($0, change.instancesText) }
@@ -75,8 +75,8 @@ package struct ServiceScale: Sendable, Encodable {
 
     private func costFindings(of step: ScaleStep) -> [ScaleFinding] {
         if step.work == 0 { return [ScaleFinding(.answers, "no unit of work was done")] }
-        // A cost of 0 means that the calls used less than the resolution of the processor time, or that an idle
-        // instance used as much.
+        // The cost is 0 if the calls used less than the resolution of the processor time, or if an idle instance used
+        // as much time as the instance with calls.
         if self.steps.first?.cpuPerUnit == 0 {
             return [ScaleFinding(.cost, "one instance used no measurable processor time, so nothing can be compared")]
         }

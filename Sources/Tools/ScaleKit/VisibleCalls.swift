@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The calls of one owner whose effect the owner's live may show at the end; each call replaces the effect of the one
-/// before.
+/// The calls of a live's owner whose effect the live may show at the end.
 ///
-/// A call without an acknowledgement may have been applied or not, so its effect may be shown, too.
+/// Each call replaces the effect of the call before. So the live shows the effect of the last acknowledged call, or of
+/// a later call without an acknowledgement, which may have been applied nevertheless.
 struct VisibleCalls: Equatable {
-    /// The number of the last acknowledged call, 0 before the first one, and the numbers of later calls.
+    /// The number of the last acknowledged call, and then those of the later calls; 0 stands for no acknowledged call.
     private(set) var numbers = [0]
 
     /// Records that a call was acknowledged.
