@@ -134,9 +134,9 @@ import Testing
         }
     }
 
-    /// Two of three connections begin with a valid login.
+    /// The test reconnects whenever the gateway closes a connection.
     ///
-    /// The test reconnects whenever the gateway closes a connection. The limits are so high that no rate is exceeded.
+    /// Two of three connections begin with a valid login. The limits are so high that no rate is exceeded.
     @Test func `a gateway that has received 100,000 mutated frames still serves clients`() throws {
         let cluster = try FakeCluster { settings in
             settings.maxBadFrames = 250
@@ -211,7 +211,8 @@ import Testing
             }
         }
         var frame = WireClient.maskedFrame(.text, payload)
-        // In one frame of fifty, one of the first six bytes is changed as well: the frame's header with its mask.
+        // In one frame of fifty, one of the first six bytes is changed as well. These are the header and the mask of a
+        // short frame.
         if Int.random(in: 0..<50, using: &random) == 0 {
             frame[Int.random(in: 0..<min(6, frame.count), using: &random)] = UInt8.random(in: 0...255, using: &random)
         }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Gateway
 
-/// The errors that callers get while the only broker is away, and the probe that notices when the broker is back.
+/// A gateway whose only broker is away: the errors that callers get, and the probe that notices the broker's return.
 @Suite(.timeLimit(.minutes(1))) struct BrokerAwayTests {
     /// A gateway whose records reach the fake cluster's machines through an in-memory broker.
     private final class BrokerFixture: Sendable {
@@ -117,8 +117,8 @@ import Testing
             #expect(try client.call("barrage.sendText", Self.textParams).error == nil)
             try self.takeBrokerDown(fixture, client)
 
-            // For more than a second all calls are rejected at once. The probe asks the broker, so that no call of a
-            // client has to wait for the broker.
+            // For more than a second all calls are rejected at once. No call has to wait for the broker, because the
+            // probe asks whether it is back.
             let start = MonotonicClock.now.milliseconds
             for _ in 0..<10 {
                 let error = try client.call("barrage.sendText", Self.textParams).error

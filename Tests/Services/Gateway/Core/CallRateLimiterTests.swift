@@ -5,8 +5,8 @@ import Testing
 
 /// Rate limits with token buckets, one for each caller.
 ///
-/// A full bucket has the calls of one second. Rates are in calls a second, times in milliseconds. `admit` returns nil
-/// if the call is admitted, and otherwise how long to wait until it would be.
+/// A full bucket admits the calls of one second at once. Rates are in calls a second, times in milliseconds.
+/// `admitOrReturnWait` returns nil if it admits the call, and otherwise how long to wait until it would.
 @Suite struct CallRateLimiterTests {
     /// Makes calls of the caller `key` at `now` until one is rejected.
     ///
@@ -74,7 +74,7 @@ import Testing
 }
 
 extension CallRateLimiter {
-    /// Counts a call against a rate in calls a second.
+    /// Counts a call against a rate in calls a second; returns nil if it is admitted, otherwise the time to wait.
     fileprivate mutating func admitOrReturnWait(_ key: Key, rate: Int, at now: MonotonicTime) -> Milliseconds? {
         self.admitOrReturnWait(key, limit: RateLimit(rate), at: now)
     }

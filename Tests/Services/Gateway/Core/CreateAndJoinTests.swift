@@ -39,7 +39,7 @@ import Testing
         #expect(session.live == nil, "the owner has not joined yet")
         let verdict = session.verdict(on: 5, .joinCreated("arena", Self.created))
         #expect(verdict == .proceed)
-        // The join's record is sent at 40 ms; the timeout of the whole call counts from 0 ms.
+        // The join's record is sent at 40 ms, but the call's timeout counts from 0 ms, when the create was sent.
         session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 40, since: 0)
         return session
     }
@@ -109,7 +109,7 @@ import Testing
         session.registerCall(6, .plain, "other", at: 3000)
         _ = session.callAnswered(5, .success(result: Self.created))
         session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 4000, since: 0)
-        // A record without an answer is sent again after 2 s: at 6000 both records are due.
+        // A record without an answer is sent again after 2 s, so at 6000 both records are due.
         #expect(session.takeRecordsToResend(at: 6000) == ["join", "other"])
         #expect(session.failOverdueCalls(at: 9999).isEmpty)
         #expect(session.failOverdueCalls(at: 10_000).map(\.id) == [5], "10 s after the create was sent, not the join")

@@ -4,10 +4,11 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Which connections a sign-in closes, whatever the order in which the sign-in notices are appended to their topic.
+/// The connections of a user that a sign-in closes.
 ///
-/// Each connection reads all notices in the order of the topic, including its own. If an app allows one device, a
-/// sign-in ends the user's other sessions; otherwise only older connections of its own session.
+/// Each sign-in appends a notice to a topic. Each connection reads all notices of its user in the topic's order, also
+/// its own. If an app allows one device, a sign-in ends the user's other sessions. Otherwise a sign-in closes only
+/// older connections of its own session.
 @Suite struct DeviceSignInTests {
     /// A connection with its sign-in, and the codes with which notices have closed the connection.
     ///
@@ -57,8 +58,8 @@ import Testing
         #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [last])
         for connection in connections {
             guard let code = connection.disconnectCodes.first else { continue }
-            // The notice after the connection's own notice closes it. The code is `replaced` if the two connections
-            // have the same session.
+            // A connection is closed by the notice that comes after its own notice. The code is `replaced` if the two
+            // connections have the same session.
             let position = order.firstIndex { connections[$0].notice == connection.notice }!
             let next = connections[order[position + 1]]
             #expect(code == (next.session == connection.session ? .replaced : .kickedOffline))
@@ -110,8 +111,8 @@ import Testing
         #expect(secondNotice != firstNotice)
         #expect(!old.mustRepeatNotice(lastReceived: later), "the time of the second notice begins now")
 
-        // The topic gets both notices of the old connection after all, the first one before and the second one after
-        // the notice of a new connection. So the second notice closes the new connection.
+        // Now both notices of the old connection are in the topic, the first before and the second after the notice of
+        // a new connection. So the old connection's second notice closes the new connection.
         var new = Connection("phone", number: 2, endsOtherSessions: false)
         for content in [firstNotice, new.notice, secondNotice] {
             #expect(old.noticeReceived(content, ownSession: "phone") == nil)

@@ -8,8 +8,8 @@ import Testing
 extension ReplayRequest {
     /// A request of a client that resumes after item `after`, whose record has the offset `startOffset`.
     ///
-    /// The items from number `firstCached` on are cached; if it is nil, no item is cached. The partition ends at
-    /// `endOffset`.
+    /// The items from number `firstCached` on are cached; if `firstCached` is nil, no item is cached. The partition
+    /// ends at `endOffset`.
     static func resume(
         _ live: String, after: Int64, startOffset: Int64, firstCached: Int64? = nil, endOffset: Int64
     ) -> ReplayRequest {
@@ -45,7 +45,7 @@ extension ReplayOutcome {
     }
 }
 
-/// A partition as in Kafka: transaction markers leave gaps between the offsets of records.
+/// A feed partition in memory, with gaps between the offsets of records, as Kafka's transaction markers leave them.
 struct PartitionLog {
     var records: [(offset: Int64, record: FeedRecord)] = []
     /// The offset of the next record, which is the end of the partition.

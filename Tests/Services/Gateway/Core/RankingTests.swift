@@ -22,7 +22,7 @@ import Testing
         var cursor = ""
         var names: [String] = []
         repeat {
-            // Only the first page names the order; a cursor contains it.
+            // Only the call for the first page names the order. The cursor of a later page contains the order.
             let (items, next) = try ranking.page(
                 app: Sample.app, cursor: cursor, count: pageSize, isAscending: cursor.isEmpty && isAscending, at: now
             ) {
@@ -58,7 +58,7 @@ import Testing
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) {
             model.listEntry($0, category: nil)
         }
-        // The first page's cursor with another rank. The lives have the ranks 0 and 1.
+        // The cursor is the first page's cursor with another rank. The two lives have the ranks 0 and 1.
         let cursor = first.cursor.split(separator: ".").dropLast().joined(separator: ".") + ".\(rank)"
         let page = try ranking.page(app: Sample.app, cursor: cursor, count: 50, at: 0) {
             model.listEntry($0, category: nil)
@@ -165,12 +165,13 @@ import Testing
         var ranking = Ranking(gateway: "g")
         let entries = (0..<10).map { RankingEntry(key: Sample.key("live\($0)"), totalViewers: $0) }
         ranking.refresh(entries, at: 0)
-        // The closure gives the entry of a live. Nil hides the live, so there is no second page.
+        // The closure returns the entry of a live, or nil to hide the live. All lives are hidden here, so there is no
+        // second page.
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) { _ in nil }
         #expect(first.cursor.isEmpty)
         for time in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(time))) }
-        // The snapshot of time 0 is only 100 ms old. But 20 snapshots are stored, and 100 newer ones were made. So a
-        // cursor of that snapshot is rejected.
+        // The snapshot of time 0 is only 100 ms old. But 100 newer snapshots were made, and only 20 are stored. So a
+        // cursor of the snapshot of time 0 is rejected.
         #expect(throws: ReplyError.self) {
             try ranking.page(app: Sample.app, cursor: "g.0.1", count: 1, at: 100) { _ in nil }
         }

@@ -58,7 +58,9 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
     package init(integerLiteral value: Int64) { self.init(milliseconds: value) }
 }
 
-/// The public records in memory, and replies that wait until the read model has a revision.
+/// The read model, which keeps the records of public topics in memory, and replies that wait for it.
+///
+/// A reply waits until the model has the revision of the record that the call has changed.
 ///
 /// `apply` returns whether the record changed the model. `bufferIfPremature` returns whether the reply must wait and is
 /// stored; `takeDue` removes and returns the stored replies that may be sent now.

@@ -5,7 +5,9 @@ import Testing
 
 @testable import GatewayCore
 
-/// The share of the replay reader that each of several apps gets, and how often a request counts for its user's limit.
+/// The shares of the replay reader that several apps get, and how often a request counts for its user's limit.
+///
+/// The replay reader reads feed items again that a client has missed.
 ///
 /// A scan belongs to one app (`app`), and may also serve requests of other apps. `usage` says how many scans and how
 /// many bytes, read but not sent yet, an app uses at present.
@@ -51,7 +53,7 @@ import Testing
         let third = queue.nextScan(excluding: [0, 1], usage: ["demo": demoUsage])
         #expect(third == nil, "two scans are half of four")
 
-        // The request of the other app has a later deadline, but does not wait for the first app's.
+        // The request of the other app has a later deadline, but need not wait until the first app's are served.
         queue.expectAccepted(
             Self.resume(199_000..<200_000, of: "other"), number: 9, partition: 5,
             deadline: MonotonicTime(milliseconds: 2))
@@ -73,7 +75,7 @@ import Testing
 
     /// Rules: R12.22.
     @Test func `I16 a scan does not serve an app that has its share of the memory, and serves others`() {
-        /// The app of the first scan, and the number of requests that it leaves.
+        /// The app of the first scan, and the number of requests that the scan leaves in the queue.
         func firstScan(unsentBytes: Int) -> (app: AppID?, remaining: Int) {
             var queue = ReplayQueue(hasSeveralApps: true)
             queue.expectAccepted(Self.resume(0..<10, of: "demo"), number: 1, deadline: MonotonicTime(milliseconds: 1))

@@ -5,7 +5,10 @@ import Testing
 
 @testable import GatewayCore
 
-/// Scans of a partition that answer replay requests: which items and messages each request gets.
+/// Scans of a feed partition: which items and messages each replay request gets.
+///
+/// A replay request asks for items that are not cached: those that a resuming client has missed, or the last messages,
+/// for a new viewer. One scan reads a range of the partition and may answer several requests.
 @Suite struct ReplayTests {
     @Test func `I7 a client gets exactly the missed items that are not cached`() {
         // Between the records of arena there are records of another live, bistro, and of an earlier arena, epoch 9.
@@ -53,8 +56,8 @@ import Testing
         #expect(outcomes[2]?.answer == .refused(.gone), "the live cafe has no records")
         #expect(outcomes[3]?.foundNumbers == Array(11...30), "the client's last item was removed, but no missed item")
 
-        // The scan above began before offset 20, because other requests needed that. A scan for the wrong token alone
-        // begins at offset 20.
+        // The scan above began before offset 20, because other requests needed earlier records. A scan for the wrong
+        // token alone begins at offset 20.
         let scanFromWrongOffset = log.outcomes(of: [
             ReplayRequest.resume("arena", after: 5, startOffset: 20, endOffset: log.endOffset)
         ])
@@ -82,8 +85,8 @@ import Testing
         #expect(outcomes[0]?.answer == .refused(.tooMany))
         #expect(outcomes[1]?.foundNumbers?.count == 1000)
 
-        // A scan keeps at most 4 MiB of one live's items. The 99 items after item 1 have 9.9 MB, the 20 items after
-        // item 80 have 2 MB.
+        // A scan keeps at most 4 MiB of one live's items, and each item has 100 kB. The 99 items after item 1 have 9.9
+        // MB, which is too much. The 20 items after item 80 have 2 MB.
         log = PartitionLog()
         for number in Int64(1)...100 { log.write("arena", number, size: 100_000) }
         outcomes = log.outcomes(of: [
@@ -103,8 +106,8 @@ import Testing
             for live in lives { log.write(live, number, size: 100_000) }
         }
         var queue = ReplayQueue()
-        // For each live there are two requests after item 1. The first one (numbers 0 to 7) needs the items up to item
-        // 4, because the later ones are cached; the second one (numbers 100 to 107) needs all items of the log.
+        // For each live there are two requests after item 1. The first request (numbers 0 to 7) needs only items up to
+        // item 4, because later items are cached. The second request (numbers 100 to 107) needs all items of the log.
         for (index, live) in lives.enumerated() {
             // The first eight records are the first items of the eight lives.
             let offsetOfItem1 = Int64(index)
@@ -166,8 +169,8 @@ import Testing
             log.read(&scan)
             queue.putBack(scan.makeResult().unfinished, partition: 0)
         }
-        // A search may read 50,000 records. Each step reads twice as many records as the step before it, so the last
-        // step may exceed that limit: 2000 + 4000 + 8000 + 16,000 + 32,000 = 62,000.
+        // A search may read 50,000 records. It reads in steps, each of which has twice as many records as the step
+        // before. The last step may exceed the limit: 2000 + 4000 + 8000 + 16,000 + 32,000 = 62,000.
         #expect(
             scannedRecords >= ReplayLimits.maxSearchedRecords
                 && scannedRecords < 3 * ReplayLimits.maxSearchedRecords)

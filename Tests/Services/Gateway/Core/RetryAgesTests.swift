@@ -3,8 +3,9 @@ import GatewayCore
 import MachineKit
 import Testing
 
-/// Which calls are late retries: those that are sent again more than 60 s, the idempotency window, after their first
-/// copy.
+/// The ages of retries, by which a connection recognizes late retries.
+///
+/// A late retry is a call that is sent again more than 60 s, the idempotency window, after its first copy.
 ///
 /// A connection does not store the time of each call. So a retry is recognized as late when its first copy is at least
 /// 60 s old, and always when it is 120 s old.

@@ -5,11 +5,11 @@ import Testing
 
 @testable import GatewayCore
 
-/// Reads that presence and the fan-out answer: calls that ask for the same data are served by one request.
+/// The reads of a gateway that presence and the fan-out (the service of messages) answer.
 ///
-/// In these tests a waiting call is a number. `addCall` returns what happens to a new call, and whether the gateway
-/// must make a request (`mustRequest`). `requestEnded` returns the calls that the answer serves. Times are in
-/// milliseconds.
+/// Calls that ask for the same data are served by one request to the service. In these tests a waiting call is a
+/// number. `addCall` returns what happens to a new call, and whether the gateway must make a request (`mustRequest`).
+/// `requestEnded` returns the calls that the answer serves. Times are in milliseconds.
 @Suite struct SharedReadsTests {
     private typealias Reads = SharedReads<Int>
 
@@ -37,7 +37,7 @@ import Testing
         var reads = Reads()
         var requestTimes: [Int64] = []
         var answeredCount = 0
-        // For 20 s a call comes each millisecond. Each 100 ms a sweep makes the requests that are due.
+        // For 20 s a call comes each millisecond. A sweep, which makes the requests that are due, runs each 100 ms.
         for now in Int64(0)..<20_000 {
             if reads.addCall(Self.read, Int(now), at: self.time(now)) == .wait(mustRequest: true) {
                 requestTimes.append(now)
@@ -53,7 +53,7 @@ import Testing
         let burst = 5
         #expect(requestTimes.count <= 20 + burst, "five requests at the beginning, then one in each of 20 s")
         for (earlier, later) in zip(requestTimes.dropFirst(burst), requestTimes.dropFirst(burst + 1)) {
-            // Because times are whole milliseconds, an interval of 1 s may be 999 ms.
+            // Times are rounded to whole milliseconds, so an interval of 1 s may be 999 ms.
             #expect(later - earlier >= 999)
         }
         #expect(
@@ -104,7 +104,7 @@ import Testing
 
     @Test func `a read without further calls is forgotten after a second, and makes room for another one`() {
         var reads = Reads()
-        // As many reads as are tracked at once.
+        // These are as many different reads as may be tracked at once.
         for number in 0..<Reads.maxReads {
             let read = SharedRead(.summary, of: LiveKey("demo", LiveID("live\(number)")), epoch: 1)
             _ = reads.addCall(read, number, at: self.time(0))

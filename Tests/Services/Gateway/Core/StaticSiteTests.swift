@@ -2,7 +2,7 @@
 import GatewayCore
 import Testing
 
-/// The files of the web pages, their headers, and which origins and hosts may use the gateway.
+/// The site of the web pages: its files, their headers, and the origins and hosts that may use the gateway.
 @Suite struct StaticSiteTests {
     /// The body of the script `pages/main.js`.
     private let body = Array(String(repeating: "export const text = 'hello';\n", count: 20).utf8)

@@ -58,7 +58,7 @@ import Testing
 
     /// Delivers the records of items with these numbers to the hub, as the feed thread does.
     ///
-    /// The JSON of each item is `{}`. The items have no offsets, and the end offset is arbitrary.
+    /// The JSON of each item is `{}`. The items have no offsets, and the partition's end offset is arbitrary.
     private func write(_ numbers: ClosedRange<Int64>, to key: LiveKey? = nil) {
         let now = MonotonicClock.now
         self.hub.received(

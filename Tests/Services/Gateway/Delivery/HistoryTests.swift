@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-/// The history: the earlier messages that new viewers get (R5.15, R5.16, R5.17).
+/// The history: the earlier messages that new viewers get (R5.15, R5.16, R5.17 in docs/RULES.md).
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HistoryTests {
     private let live = FakeCluster.key("room")
 

@@ -7,7 +7,7 @@ import Observability
 import PlazaModel
 import Testing
 
-/// Slow readers: viewers who do not read what is sent.
+/// Slow readers, which are viewers whose clients do not read what the gateway sends.
 ///
 /// At first the gateway sheds (leaves out) items of low classes. When the whole delivery budget is exhausted, all
 /// further items are owed: held back until the viewer reads.
@@ -25,7 +25,7 @@ import Testing
         return cluster
     }
 
-    /// How many items were due to viewers, and what became of them (I10 in docs/RULES.md).
+    /// The counts of items that were due to viewers, and of what became of these items (I10 in docs/RULES.md).
     ///
     /// `disconnected` items were lost with their viewer's connection.
     private struct DeliveryCounts {
@@ -39,7 +39,7 @@ import Testing
             self.owed = cluster.metric("gateway_feed_owed")
         }
 
-        /// Whether each due item is in one of the other four numbers.
+        /// Whether the number of due items is the sum of the other four numbers.
         var isBalanced: Bool { self.due == self.delivered + self.shed + self.disconnected + self.owed }
     }
 

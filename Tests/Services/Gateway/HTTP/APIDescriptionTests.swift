@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// The route table agrees with the OpenAPI description of the HTTP API, and with the pages of the documentation.
+/// The table of HTTP routes, which must agree with the OpenAPI description and with the documentation.
 @Suite struct APIDescriptionTests {
     /// Returns the schema with all references resolved, so that it can validate a response.
     private func resolved(_ schema: Schema) -> Schema {
@@ -114,7 +114,7 @@ import Testing
             guard row.hasPrefix("| "), cells.count > 1, let number = Int(cells[0].filter { $0 != " " }) else {
                 return nil
             }
-            // A split at the backquotes gives the texts between them odd indices.
+            // After a split at the backquotes, the texts between two backquotes have odd indices.
             let parts = cells[1].split(separator: "`", omittingEmptySubsequences: false)
             let names = parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
             return (number, cells.count, names)
@@ -224,8 +224,7 @@ import Testing
 
     /// Returns values of the right structure, each of which breaks one limit.
     ///
-    /// In each value, either a number or a length is one beyond its range, or a number is the one that its schema
-    /// excludes.
+    /// In each value, a number or a length is one beyond its range, or a number is 0 although its schema excludes 0.
     private func valuesBeyondLimits(_ schema: Schema) -> [JSONValue] {
         switch schema {
         case .boolean, .choice, .anything, .named: return []

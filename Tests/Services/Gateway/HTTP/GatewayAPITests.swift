@@ -143,7 +143,8 @@ import Tokens
     /// Rules: R13.42.
     @Test(arguments: [(1, 5), (20, 5), (40, 2), (50, 1)])
     func `a page of the list counts once for each 20 entries that a user asks for`(entries: Int, admitted: Int) throws {
-        // Of pages with this number of entries, `admitted` are served at once.
+        // A user may make 5 requests at once here. A page of 20 entries counts as one request, a page of 40 as two, and
+        // a page of 50 as three. So `admitted` pages are served at once.
         let served = try ServedGateway { $0.userRequestsPerSecond = 5 }
         let listPath = "/v1/lives?count=\(entries)"
         // The route for a call by its name has the size in its body.
@@ -239,7 +240,7 @@ import Tokens
                 !body.contains(#""message":"\#(failure.rawValue)""#),
                 "the message says more than the name of the failure: \(body)")
         }
-        // The third request of this test; the other two got 404 and 405.
+        // This is the third request of this test. The first two got 404 and 405.
         #expect(try served.request("GET", "/v1/lives").status == 200)
         let text = PrometheusText.render(served.cluster.registry)
         for line in [

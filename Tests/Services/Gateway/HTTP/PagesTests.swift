@@ -33,7 +33,7 @@ import Tokens
 
     /// The response to a GET request, which the handler must give without waiting for a body.
     ///
-    /// `.reject` means only that the body is not read; the response may be a success.
+    /// The handler's result `.reject` means only that no body is read; its response may be a success.
     private func answer(_ handler: HTTPHeadHandler, _ path: String, _ headers: [String: String] = [:]) throws
         -> HTTPResponse
     {
@@ -126,7 +126,8 @@ import Tokens
         #expect(isAllowed("172.17.0.1", host: "127.0.0.1:8081"), "the client is in the listed block 172.16.0.0/12")
         #expect(!isAllowed("192.168.1.2", host: "127.0.0.1:8081"), "the client is neither local nor listed")
         // A foreign name server may give this machine's address for one of its own names (DNS rebinding). Then a
-        // browser on this machine sends a foreign page's request to this gateway, but with the foreign host name.
+        // foreign page's requests reach this gateway from a browser on this machine, but they have the foreign host
+        // name.
         #expect(!isAllowed("127.0.0.1", host: "rebound.example.org"))
         #expect(!isAllowed("127.0.0.1", host: nil))
         #expect(!isAllowed("127.0.0.1", host: "localhost", isForwarded: true), "anybody may be behind the proxy")

@@ -307,7 +307,7 @@ import Tokens
         cluster.gateway.received(
             Reply(to: caller, app: FakeCluster.app, done, required: RequiredRevision(.rooms, "room", revision: 1)))
         #expect(client.isQuiet(milliseconds: 50), "the reply waits: the read model does not have the live yet")
-        // This gives the read model the live's record, which has revision 1.
+        // The gateway's read model now gets the live's record with revision 1, for which the reply has waited.
         cluster.create("room")
         #expect(try client.answer(to: id) == done)
     }
@@ -317,8 +317,8 @@ import Tokens
         cluster.create("room")
         let viewers = try (0..<20).map { try cluster.viewer("u\($0)", of: "room") }
         let start = ContinuousClock.now
-        // The clients get 1.5 s to reconnect, the default drain time. They do nothing meanwhile, so a gateway that
-        // waited for them would not end. The bound of 10 s leaves time to a slow machine.
+        // The clients get the default drain time, 1.5 s, to leave, but they do nothing. A gateway that waited for them
+        // would never end. The bound of 10 s leaves time to a slow machine.
         cluster.gateway.stop()
         #expect(ContinuousClock.now - start < .seconds(10))
         for viewer in viewers {

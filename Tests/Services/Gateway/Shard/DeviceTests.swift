@@ -92,8 +92,8 @@ import Testing
             Issue.record("unexpected outcome of the login: \(login)")
             return
         }
-        // The phone reconnects with the id of its last notice. The sign-in notice of its own first login may come after
-        // that notice, but it is not the sign-in of another device.
+        // The phone reconnects with the id of its last notice. The gateway then checks the later notices. The sign-in
+        // notice of the phone's own first login may be among them, but must not end the phone's session.
         old.cutConnection()
         let (reconnected, secondLogin) = try cluster.client("bob", session: "phone", notices: lastNoticeID)
         guard case .success = secondLogin else {
@@ -154,8 +154,8 @@ import Testing
         cluster.create("room")
         let old = try cluster.viewer("bob", of: "room", session: "phone")
         let new = try cluster.viewer("bob", of: "room", session: "tablet")
-        // The phone joined with ticket 101, the tablet with 102. This notice, which presence would write, kicks only
-        // the phone: it voids the tickets below its floor (the lowest valid ticket), 102.
+        // The phone joined with ticket 101, the tablet with 102. Presence would write this notice. Its floor, the
+        // lowest ticket that is still valid, is 102, so it kicks only the phone.
         cluster.notices.write(
             Notice(
                 to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(102),
@@ -187,7 +187,7 @@ import Testing
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         let client = try WireClient(port: cluster.gateway.port)
-        // Bob's token expires in 2 s: after bob has joined, and while the test waits for the close.
+        // Bob's token expires in 2 s. By then bob has joined, and the test waits for the close.
         let token = FakeCluster.Tokens.token("bob", secondsFromNow: 2)
         _ = try client.call("login", String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self))
         guard case .success(.joined(let ticket, _, _, _)) = try client.call("live.join", "{\"live\":\"room\"}") else {

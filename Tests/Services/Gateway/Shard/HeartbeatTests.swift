@@ -6,8 +6,10 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// What a gateway sends to presence: heartbeats of its members, and assertions (the list of its members) when presence
-/// has lost its state.
+/// The heartbeats and assertions that a gateway sends to presence.
+///
+/// A heartbeat says that a member, which is a viewer on this gateway, still watches. When presence has lost the state
+/// of a partition, the gateway sends assertions, which list its members.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HeartbeatTests {
     private let live = FakeCluster.key("room")
 
@@ -15,7 +17,8 @@ import Testing
     func `I4 each round sends every member's heartbeat, but soon none of a member whose socket is closed`()
         throws
     {
-        // A lease lasts nine rounds of heartbeats: with a lease of 3600 ms a round takes 400 ms.
+        // A lease, after which presence takes a silent member for lost, lasts nine rounds of heartbeats. It has 3600 ms
+        // here, so a round takes 3600 / 9 = 400 ms.
         let cluster = try FakeCluster { $0.lease = Milliseconds(3600) }
         cluster.create("room")
         /// The number of heartbeats of a user that the gateway has written so far.
