@@ -71,7 +71,7 @@ import Testing
         try writer.write(Self.record, token: 1)
         sink.rejectsAll.withLock { $0 = true }
         try writer.write(Self.record, token: 2)
-        // The loop writes one record more than the buffer may hold, and one record is buffered already.
+        // One record is buffered already, and the loop below writes one record more than the buffer may hold.
         #expect(throws: SinkRejection.full, "a full buffer must reject a record") {
             for _ in 0...BatchingWriter.maxBufferedRecords { try writer.write(Self.record, token: 3) }
         }

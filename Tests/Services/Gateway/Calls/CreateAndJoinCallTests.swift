@@ -36,7 +36,7 @@ import Tokens
 
     /// Rules: R12.8.
     @Test func `a create with a join counts for the user's limit of joins and leaves`() throws {
-        // Three joins or leaves at once, and then one more every 20 s.
+        // Three joins or leaves are admitted at once, and then one more every 60 s / 3 = 20 s.
         let cluster = try FakeCluster { $0.admission.memberships = RateLimit(3, per: .seconds(60)) }
         let (client, _) = try cluster.client("anna")
         // This create and this leave are the first two. A client that is in a live may not create another one (R1.1),

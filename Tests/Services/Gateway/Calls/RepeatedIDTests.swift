@@ -28,7 +28,7 @@ import Tokens
         let kick = try client.begin("audience.kick", Self.kickParams)
         let summary = try client.begin("live.summary", Self.liveParams)
         for id in [kick, summary] { #expect(try client.call("gift.list", id: id).error == nil) }
-        // The next read is admitted after 20 s, less the time that the calls have taken.
+        // At three reads a minute, the next read is admitted after 60 s / 3 = 20 s, less the time of the calls so far.
         for (method, id) in [("gift.list", kick), ("live.get", summary)] {
             let rejection = try client.call(method, Self.liveParams, id: id).error
             #expect(rejection?.code == .tooFrequent && (5_000...20_000).contains(rejection?.retryAfter ?? 0))

@@ -3,7 +3,7 @@ import GatewayCore
 import MachineKit
 import Testing
 
-/// When a record is sent at once, and when it waits for a batch.
+/// The policy that decides whether a record is sent at once or waits for a batch.
 ///
 /// A record is a number here, and times are in milliseconds. `add` returns what to do with the record: `send` it now,
 /// let it `wait` for the batch that is scheduled already, let it wait and schedule a batch (`scheduleBatch`), or

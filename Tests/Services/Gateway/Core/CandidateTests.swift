@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayCore
 
-/// Which lives are offered to a host as candidates for co-hosting (R8.10, R8.11, R8.12).
+/// The candidates: lives that are offered to a host for co-hosting (R8.10, R8.11, R8.12 in docs/RULES.md).
 @Suite struct CandidateTests {
     /// The record of a live that is voice or video, public or hidden, and has this status.
     private func live(
@@ -13,7 +13,7 @@ import Testing
     ) -> LiveRecord {
         var record = Sample.live(name, isVisible: isVisible)
         record.info.status = status
-        // Template 50 is a voice live, 600 a video live.
+        // A live with seat template 50 is a voice live, one with template 600 a video live.
         record.info.seatTemplate = isVoice ? 50 : 600
         return record
     }

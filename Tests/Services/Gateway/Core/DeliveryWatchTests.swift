@@ -3,7 +3,7 @@ import GatewayCore
 import MachineKit
 import Testing
 
-/// The watch that detects a hung producer: one that no longer reports whether records were delivered.
+/// The watch that detects a hung Kafka producer, which reports for 30 s neither delivery nor failure of a record.
 ///
 /// Times are in seconds.
 @Suite struct DeliveryWatchTests {
@@ -17,7 +17,8 @@ import Testing
         #expect(!watch.isHung(at: Self.at(129)))
         #expect(watch.isHung(at: Self.at(130)))
 
-        // One of the thirty records is reported. The other 29 are still open, so the thirty seconds begin again.
+        // One of the thirty records is reported, so the producer is not hung, and the thirty seconds begin again for
+        // the other 29 records.
         watch.outcomeReported(at: Self.at(131))
         #expect(!watch.isHung(at: Self.at(160)))
         #expect(watch.isHung(at: Self.at(161)))

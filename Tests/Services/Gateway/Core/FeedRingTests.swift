@@ -146,7 +146,8 @@ import Testing
             nextPositions[live] = (position.epoch, position.number + 1)
             if step % 64 == 0 { recent.prune(at: MonotonicTime(milliseconds: Int64(step * 50))) }
             #expect(recent.byteCount <= 20_000 && recent.byteCount >= 0)
-            // If the cache can serve a resume from five items before the latest one, the resume gets just these five.
+            // A resume after the item five numbers before the latest one gets just the last five items, if the cache
+            // can serve it.
             if let latest = recent.latestToken(Sample.key("live\(live)"))?.position, latest.number > 5 {
                 let fiveEarlier = FeedPosition(epoch: latest.epoch, number: latest.number - 5)
                 if let numbers = self.numbers(recent.items(of: Sample.key("live\(live)"), after: fiveEarlier)) {

@@ -4,9 +4,9 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// The calls that a gateway forwards to the services: how many of them one user and one app may make.
+/// The rates of the calls that a gateway forwards to the services, for one user and for one app.
 ///
-/// Limits are in calls a second; a user or app may make that many calls at once. Times are in milliseconds.
+/// Limits are in calls a second; a user or app may make the calls of one second at once. Times are in milliseconds.
 @Suite struct ForwardedCallRatesTests {
     private let demo = AppID("demo")
     private let bob = UserID("bob")

@@ -7,6 +7,8 @@ import Testing
 
 /// The queue of replay requests: which requests share a scan, and what happens at their deadlines.
 ///
+/// A replay request asks for feed items that are not cached. A scan reads a range of one partition for some requests.
+///
 /// Deadlines and times are in milliseconds.
 @Suite struct ReplayQueueTests {
     @Test func `nearby requests for a partition share one scan, and a distant one gets its own`() {

@@ -5,7 +5,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The size of the frame with a page of the list of lives, if the texts of the lives have their maximum lengths.
+/// The size of a frame with a page of the list of lives whose texts have their maximum lengths.
 @Suite struct ListBytesTests {
     /// Returns lives whose texts consist of `character` and have their maximum lengths, and the ranking of these lives.
     private func makeLives(_ count: Int, of character: Character) -> (ReadModel, Ranking) {
@@ -48,7 +48,7 @@ import Testing
         return (frameSizes, lives)
     }
 
-    /// In JSON some characters are escaped: a control character such as U+0001 then has six bytes, a quote two.
+    /// JSON escapes some characters: a control character such as U+0001 has six bytes there, and a quotation mark two.
     @Test(arguments: ["\u{1}", "\"", "\\", "/", "x"] as [Character])
     func `a page of lives with long texts stays within the frame limit, and no live is left out`(
         character: Character

@@ -5,7 +5,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Notices to a user, on all its connections.
+/// Notices, which are messages to one user: all connections of the user get them.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct NoticeTests {
     private let live = FakeCluster.key("room")
 

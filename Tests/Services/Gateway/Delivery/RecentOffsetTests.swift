@@ -20,7 +20,7 @@ import Testing
             value: nil, headers: [])
     }
 
-    /// The arguments are in milliseconds: how much the gateway's clock is ahead of the record's time.
+    /// Each argument is by how many milliseconds the gateway's clock is ahead of the record's time.
     @Test(arguments: [-80_000, -10_000, 0, 10_000, 80_000, 3_600_000] as [Int64])
     func `I8 every item from the start offset on is included, whatever the gateway's clock says`(
         clockOffset: Int64
@@ -33,7 +33,7 @@ import Testing
         #expect(!recent.includes(Self.record(at: recordTime, offset: 6), from: startOffset))
     }
 
-    /// The arguments are in milliseconds: how much the gateway's clock is ahead of the right time.
+    /// Each argument is by how many milliseconds the gateway's clock is ahead of the right time.
     @Test(
         .enabled(if: RealKafka.isAvailable, "set KAFKA_HOME"), arguments: [-3_600_000, 70_000, 3_600_000] as [Int64])
     func `a wrong clock changes how many old records are read, but every new record is read`(clockOffset: Int64)

@@ -5,9 +5,13 @@ import Testing
 
 @testable import Gateway
 
-/// Bodies with many combining marks; to hash or compare n of them takes Swift a time that grows with the square of n.
+/// Request bodies with many combining marks, such as accents.
+///
+/// To hash or compare a text of n marks takes Swift a time that grows with the square of n.
 @Suite struct BodyMarksTests {
-    /// Marks in the order that takes the longest to sort: U+0301 has the class 230, and U+0334 the class 1.
+    /// Marks in the order that takes the longest to sort by combining class.
+    ///
+    /// U+0301 has the class 230, and U+0334, which comes after it in the text, has the class 1.
     private static func marks(_ count: Int) -> String {
         String(repeating: "\u{301}", count: count) + String(repeating: "\u{334}", count: count)
     }

@@ -27,8 +27,8 @@ import Testing
     /// Rules: R13.37, R13.38.
     @Test func `a viewer loads at most 60 kB of script until a live is shown`() throws {
         let sizes = try self.sizes()
-        // `main` and `bundle` contain everything that the first module imports statically. A viewer who comes by the
-        // earlier pages (sign-in, plaza) loads their scripts, too.
+        // `main.js` is the first module, and `bundle.js` has all scripts that it imports statically. A viewer who first
+        // sees the sign-in page and the plaza, the list of lives, also loads the scripts of these two pages.
         let livePage = try self.total(["main.js", "bundle.js"], of: sizes)
         let earlierPages = try self.total(
             ["session/sign-in.js", "plaza/plaza-page.js", "plaza/card.js", "plaza/search.js"], of: sizes)

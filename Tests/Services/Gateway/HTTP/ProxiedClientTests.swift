@@ -72,8 +72,8 @@ import Testing
         let first = try WireClient(port: port, headers: "X-Forwarded-For: 9.9.9.9, 1.1.1.1\r\n")
         let second = try WireClient(port: port, headers: "X-Forwarded-For: 9.9.9.8\r\nX-Forwarded-For: 1.1.1.1\r\n")
         let third = try WireClient(port: port, headers: "X-Forwarded-For: 1.1.1.2\r\n")
-        // The last address is the client's, because the trusted proxy has appended it: the first two connections have
-        // the same client address, 1.1.1.1, and the gateway admits one connection per address.
+        // The last address in the header is the client's, because the trusted proxy has appended it. So the first two
+        // connections have the same client address, 1.1.1.1. The gateway admits one connection per address.
         #expect([first.status, second.status, third.status] == [101, 429, 101])
         #expect(try WireClient(port: port).status == 101, "without the header the proxy's own address counts")
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// The memory that replayed items occupy until they are sent, counted for each app.
+/// The reservations of memory for replayed items that are not sent yet, counted for each app.
 @Suite struct ReplayReservationTests {
     /// Rules: R12.22.
     @Test func `I16 bytes count for their app as long as somebody holds the reservation`() {

@@ -3,7 +3,9 @@ import Concurrency
 import PlazaModel
 import Testing
 
-/// Joins, and how long a join waits until the live's feed partition is loaded: read up to its end by the gateway.
+/// Joins, which wait until the live's feed partition is loaded.
+///
+/// A partition is loaded when the gateway has read it up to its end.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct JoinTests {
     private let live = FakeCluster.key("room")
 

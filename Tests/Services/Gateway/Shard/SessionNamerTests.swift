@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-/// Names of sessions: a secret, the session key, binds each name to its user (I17 in docs/RULES.md).
+/// The names of sessions, which a secret, the session key, binds to their users (I17 in docs/RULES.md).
 @Suite struct SessionNamerTests {
     @Test func `I17 the session key makes names by HMAC with SHA-256, which no one without the key can compute`() {
         let anna = UserKey("demo", "anna")

@@ -5,7 +5,9 @@ import Testing
 
 @testable import Gateway
 
-/// Whether the shards' event loops still turn: a loop records the time of each turn.
+/// The health check of a gateway's shards, its threads with an event loop each.
+///
+/// A loop records the time of each turn, so the check notices a loop that does not turn any more.
 @Suite struct ShardHealthTests {
     @Test func `each shard records its turns, and shards that record none for 10 s are reported`() async throws {
         try await runOnDedicatedThread {

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `an invalid block of proxies keeps the gateway from starting`() {
-        // After the 8 bits of the block's prefix all bits must be 0, but 10.0.0.1 ends with a 1.
+        // In an address block, all bits after the prefix (8 bits here) must be 0, but 10.0.0.1 ends with a 1.
         let error = #expect(throws: SettingsError.self) {
             try self.settings(from: ["--trusted-proxies", "10.0.0.1/8"])
         }
@@ -65,8 +65,8 @@ import Testing
     }
 
     @Test func `more connections than the limit of open files allows keep the gateway from starting`() throws {
-        // The gateway keeps 2048 files for other uses. So 20,000 files allow 20,000 - 2048 = 17,952 connections, and
-        // 17,953 connections need 17,953 + 2048 = 20,001 files.
+        // A connection needs one open file, and the gateway keeps 2048 files for other uses. So a limit of 20,000 files
+        // allows 20,000 - 2048 = 17,952 connections. One connection more would need 20,001 files.
         #expect(
             try self.settings(from: [], hardLimit: 20_000).maxConnections == 17_952,
             "the default of 100,000 is lowered to what the limit allows")
@@ -77,7 +77,7 @@ import Testing
         let sentence =
             "needs 20001 open files and the system allows 20000: raise that (ulimit -Hn), or give at most 17952"
         #expect(error?.description.contains(sentence) == true)
-        // With these limits no file is left for connections.
+        // The gateway keeps all 2048 files for other uses, so no file is left for connections.
         #expect(throws: SettingsError.self) { try self.settings(from: [], hardLimit: 2_048) }
         #expect(throws: SettingsError.self) { try self.settings(from: [], hardLimit: 0) }
     }

@@ -6,7 +6,7 @@ import Settings
 import Testing
 import Webhooks
 
-/// Gives each option of a gateway values at which programs often break (I16).
+/// The options of a gateway, each with values at which programs often break (I16 in docs/RULES.md).
 struct SettingsBoundaryTests {
     /// Long, empty and invalid texts, numbers around the limits of their types, and malformed addresses and URLs.
     private static let values =
