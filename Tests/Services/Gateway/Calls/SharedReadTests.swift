@@ -128,8 +128,8 @@ import Tokens
         }
         #expect(error.code == .overloaded)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
-        // This waits for the request for the summary. If that request were written after the next line, the fan-out
-        // would answer it, too.
+        // The test waits until the gateway has written the request for the summary. If the gateway wrote this request
+        // only after the next line, the fan-out would answer it, too.
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)

@@ -9,12 +9,14 @@ import Testing
 
 @testable import Gateway
 
-/// Replays from a broker: from the in-memory broker, and from a real Kafka if one is available.
+/// Replays of feed items that a client has missed, from a broker.
+///
+/// Each test runs with the in-memory broker, and with a real Kafka if one is available.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BrokerReplayTests {
     /// `.embedded` is the in-memory broker, `.full` the real Kafka.
     static let modes: [KafkaMode] = RealKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
-    // The ids are unique, because all tests share the real Kafka.
+    // The lives' ids are unique, because all tests share the real Kafka.
     private let live = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")
     private let otherLive = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
 
@@ -96,7 +98,8 @@ import Testing
                 #expect(resumedElsewhere.isReplayed)
                 #expect(try resumedElsewhere.client.itemNumbers(upTo: 308) == Array(6...308))
             }
-            // This token has a wrong offset: that of a record 40 offsets later. So its resume is not replayed.
+            // The offset in this token is 40 too high, so it belongs to another record. Therefore a resume with this
+            // token is not replayed.
             let wrongToken = "\(FakeCluster.epoch).5.\((FeedToken(text: bob.token)?.offset ?? 0) + 40)"
             try self.waitUntilCacheIsEmpty(cluster, eve)
             #expect(try self.resume(cluster, "liar", after: 5, wrongToken).isReplayed == false)

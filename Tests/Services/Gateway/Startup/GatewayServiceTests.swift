@@ -11,7 +11,7 @@ import Testing
 
 @testable import Gateway
 
-/// The gateway as a service: what it reports when its broker fails, and when it ends.
+/// The gateway as a service: what its health checks and metrics report when its broker fails, and when it ends.
 @Suite struct GatewayServiceTests {
     /// The log line with which a gateway reports that it listens, and on which port.
     private struct ListeningLine: Decodable {
