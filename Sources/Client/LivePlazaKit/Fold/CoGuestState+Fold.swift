@@ -14,11 +14,7 @@ extension CoGuestState {
         case .snapshot(.seatRequests(let applications, let invitations, _)):
             self.applicants = applications.map { LiveUserInfo($0.guest) }
             let invitees = invitations.filter { $0.host.userID == context.selfID }.map { LiveUserInfo($0.guest) }
-            let unconfirmed = self.invitees.filter { invitee in
-                context.unconfirmedRequests.contains(.ownInvitation(invitee.userID))
-                    && !invitees.contains { $0.userID == invitee.userID }
-            }
-            self.invitees = invitees + unconfirmed
+            self.invitees = context.withUnconfirmed(invitees, shown: self.invitees) { .ownInvitation($0.userID) }
         case .local(let change): self.reduce(change, context)
         default: break
         }

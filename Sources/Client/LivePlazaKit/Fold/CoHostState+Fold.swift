@@ -12,11 +12,7 @@ extension CoHostState {
             if context.coveringSnapshots.contains(.coHostRequests) { self = previousState }
         case .snapshot(.coHostRequests(let sent, let received, _)):
             let invitees = sent.map { SeatUserInfo($0.invitee) }
-            let unconfirmed = self.invitees.filter { invitee in
-                context.unconfirmedRequests.contains(.ownCoHost(invitee.liveID))
-                    && !invitees.contains { $0.liveID == invitee.liveID }
-            }
-            self.invitees = invitees + unconfirmed
+            self.invitees = context.withUnconfirmed(invitees, shown: self.invitees) { .ownCoHost($0.liveID) }
             self.applicant = received.last.map { SeatUserInfo($0.inviter) }
         case .local(.coHostRequested(let lives)):
             for live in lives where !self.invitees.contains(where: { $0.liveID == live }) {

@@ -60,6 +60,13 @@ struct FoldContext {
         return info.liveOwner.userID == self.selfID.text || info.admins.contains(self.selfID.text)
     }
 
+    /// A list of open requests after a read: the users whom the snapshot contains, then those of the list shown before
+    /// whose requests it may lack although they are open (`unconfirmedRequests`, R1.25).
+    func withUnconfirmed<User>(_ read: [User], shown: [User], name: (User) -> RequestName) -> [User] {
+        let readNames = Set(read.map(name))
+        return read + shown.filter { self.unconfirmedRequests.contains(name($0)) && !readNames.contains(name($0)) }
+    }
+
     /// The host of this live or of a connected live; a user without an id if the live is neither.
     func host(of live: LiveID) -> SeatUserInfo {
         if let member = self.states.coHost.connected.first(where: { $0.liveID == live.text }) { return member }

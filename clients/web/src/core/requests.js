@@ -41,6 +41,22 @@ export function isShownBeforeReply(name) {
 }
 
 /**
+ * A list of open requests after a read: the users whom the snapshot contains, then those of the list shown before whose
+ * requests it may lack although they are open (R1.25).
+ *
+ * @template User
+ * @param {readonly User[]} read
+ * @param {readonly User[]} shown
+ * @param {Set<string>} unconfirmed
+ * @param {(user: User) => string} nameOf the name of a user's request
+ * @returns {User[]}
+ */
+export function withUnconfirmed(read, shown, unconfirmed, nameOf) {
+  const names = new Set(read.map(nameOf));
+  return [...read, ...shown.filter((user) => unconfirmed.has(nameOf(user)) && !names.has(nameOf(user)))];
+}
+
+/**
  * The request that an event announces; undefined for other events.
  *
  * @param {{ type: string, detail: any }} event

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { bareUser, seconds, seatUser, userInfo } from '../models.js';
 import { array, bool, isObject, object, text, whole } from '../read.js';
+import { withUnconfirmed } from '../requests.js';
 
 /** @typedef {import('../../index.js').CoGuestState} State */
 
@@ -55,9 +56,11 @@ function step(state, { type, body }, context) {
       // A viewer reads its own application only.
       if (isHost(context)) for (const entry of applications) applied(entry, context);
       const invitees = invitations.filter((entry) => userInfo(entry.host).userID === selfID).map((entry) => userInfo(entry.guest));
-      const known = new Set(invitees.map((user) => user.userID));
-      const unconfirmed = state.invitees.filter((user) => context.unconfirmed.has(`ownInvitation ${user.userID}`) && !known.has(user.userID));
-      return { ...state, applicants: applications.map((entry) => userInfo(entry.guest)), invitees: [...invitees, ...unconfirmed] };
+      return {
+        ...state,
+        applicants: applications.map((entry) => userInfo(entry.guest)),
+        invitees: withUnconfirmed(invitees, state.invitees, context.unconfirmed, (user) => `ownInvitation ${user.userID}`),
+      };
     }
     case 'notice.applicationReceived': {
       const guestUser = userInfo(body.guest);

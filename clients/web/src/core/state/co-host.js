@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { emptySeatUser, hostOf, liveInfo, memberHost, seconds } from '../models.js';
 import { array, isObject, object, text, whole } from '../read.js';
+import { withUnconfirmed } from '../requests.js';
 
 /** @typedef {import('../../index.js').CoHostState} State */
 
@@ -87,9 +88,11 @@ function step(state, { type, body }, { liveID, emit, unconfirmed }) {
     case 'snapshot.coHostRequests': {
       const invitees = array(body.sent, 'sent').map((request) => memberHost(object(request, 'request').invitee));
       const applicants = array(body.received, 'received').map((request) => received(object(request, 'request'), emit));
-      const known = new Set(invitees.map((host) => host.liveID));
-      const kept = state.invitees.filter((host) => unconfirmed.has(`ownCoHost ${host.liveID}`) && !known.has(host.liveID));
-      return { ...state, invitees: [...invitees, ...kept], applicant: applicants[applicants.length - 1] ?? null };
+      return {
+        ...state,
+        invitees: withUnconfirmed(invitees, state.invitees, unconfirmed, (host) => `ownCoHost ${host.liveID}`),
+        applicant: applicants[applicants.length - 1] ?? null,
+      };
     }
     case 'local.coHostRequested': {
       const lives = array(body.lives, 'lives').map((live) => text(live, 'live'));
