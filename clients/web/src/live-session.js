@@ -5,7 +5,7 @@ import { LiveFold, initialStates, timeOf } from './core/live-fold.js';
 import { emptyLiveInfo } from './core/models.js';
 import { requestSnapshots } from './core/requests.js';
 import { leftMeanwhile, Refresher } from './refresher.js';
-import { RequestEnds, snapshotsOfListed } from './request-ends.js';
+import { RequestDeadlines, snapshotsOfListed } from './request-deadlines.js';
 import { snapshots } from './snapshots.js';
 
 /**
@@ -48,7 +48,7 @@ export class LiveSession {
   /** @type {LiveFold | undefined} */
   #fold;
   #refresher;
-  #requestEnds;
+  #requestDeadlines;
   /** @type {unknown} */
   #timer;
   /**
@@ -64,7 +64,7 @@ export class LiveSession {
   constructor(owner) {
     this.#owner = owner;
     this.#refresher = new Refresher(owner.clock, owner.random, (name) => this.#readSnapshot(name));
-    this.#requestEnds = new RequestEnds(owner.clock, (names) => this.#readEnded(names));
+    this.#requestDeadlines = new RequestDeadlines(owner.clock, (names) => this.#readEnded(names));
   }
 
   /** The live that the client is in; empty if it is in none. */
@@ -170,7 +170,7 @@ export class LiveSession {
     const input = { type, body: /** @type {any} */ (body), ...stamp };
     const { events, error } = fold.apply(input);
     if (error) this.#owner.report(error);
-    else this.#requestEnds.remember(input, this.#owner.selfID());
+    else this.#requestDeadlines.remember(input, this.#owner.selfID());
     this.#show(fold, events);
   }
 
@@ -189,7 +189,7 @@ export class LiveSession {
     if (error) throw error;
     this.#show(fold, events);
     if (requestSnapshots.has(name)) {
-      this.#requestEnds.remember({ type: `snapshot.${name}`, body, at: timeOf(body) }, this.#owner.selfID());
+      this.#requestDeadlines.remember({ type: `snapshot.${name}`, body, at: timeOf(body) }, this.#owner.selfID());
       this.#awaitNotices();
     }
     return true;
@@ -258,7 +258,7 @@ export class LiveSession {
     this.#refresher.stop();
     this.#owner.clock.clearTimeout(this.#timer);
     this.#owner.clock.clearTimeout(this.#noticeTimer);
-    this.#requestEnds.stop();
+    this.#requestDeadlines.stop();
     this.#owner.show(emptyLiveInfo, fold.liveID, initialStates(), []);
   }
 

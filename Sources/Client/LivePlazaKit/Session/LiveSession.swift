@@ -15,7 +15,7 @@ struct LiveSession: Sendable {
     /// The timer that ends the wait for notices: ends of requests that none has reported are then published.
     var noticeTimer: PlazaTimer?
     /// Until when open requests in the lists of a host's stores are open at most, and the notices of their ends take.
-    var requestEnds: [RequestName: MonotonicTime] = [:]
+    var requestDeadlines: [RequestName: MonotonicTime] = [:]
     /// The timer of the earliest of these times.
     var requestTimer: PlazaTimer?
     /// The timers of reads that were postponed, by the part of the live's state that is read.

@@ -72,7 +72,7 @@ extension PlazaEngine {
         let events = self.liveSession?.fold.snapshotRead(snapshot) ?? []
         self.showStates(publishing: events)
         if snapshot.name?.hasRequests == true {
-            self.rememberRequestEnds(.snapshot(snapshot))
+            self.rememberRequestDeadlines(.snapshot(snapshot))
             self.awaitNotices()
         }
         return true
@@ -103,7 +103,7 @@ extension PlazaEngine {
             }
             let input = FoldInput.notice(notice.content, at: notice.at)
             self.applyInput(input, in: notice.live)
-            if self.liveSession?.fold.liveID == notice.live { self.rememberRequestEnds(input) }
+            if self.liveSession?.fold.liveID == notice.live { self.rememberRequestDeadlines(input) }
         case .resumed(_, let replayed): self.resumed(replayed: replayed)
         case .disconnected:
             if self.connection?.lostAt == nil { self.connection?.lostAt = self.clock.now }

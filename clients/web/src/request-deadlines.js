@@ -11,7 +11,7 @@ const noticeDelay = 5000;
  * Usually a notice reports the end. The server sends none to the other devices of the user who has answered or withdrawn
  * a request.
  */
-export class RequestEnds {
+export class RequestDeadlines {
   #clock;
   #read;
   /**
@@ -19,7 +19,7 @@ export class RequestEnds {
    *
    * @type {Map<string, number>}
    */
-  #ends = new Map();
+  #deadlines = new Map();
   /** @type {unknown} the timer of the earliest of these times */
   #timer;
 
@@ -42,33 +42,33 @@ export class RequestEnds {
     const requests = listedRequests(input, selfID);
     if (input.type.startsWith('snapshot.')) {
       const snapshot = input.type.slice('snapshot.'.length);
-      for (const name of this.#ends.keys()) if (snapshotOf(name) === snapshot) this.#ends.delete(name);
+      for (const name of this.#deadlines.keys()) if (snapshotOf(name) === snapshot) this.#deadlines.delete(name);
     } else if (requests.length === 0) return;
     for (const { name, remainingTime } of requests) {
       // Without this condition a request that the server lists after its end would be read again and again.
-      if (remainingTime !== undefined && remainingTime > 0) this.#ends.set(name, this.#clock.now() + remainingTime + noticeDelay);
+      if (remainingTime !== undefined && remainingTime > 0) this.#deadlines.set(name, this.#clock.now() + remainingTime + noticeDelay);
     }
     this.#schedule();
   }
 
   /** Forgets all requests: the live is left. */
   stop() {
-    this.#ends.clear();
+    this.#deadlines.clear();
     this.#clock.clearTimeout(this.#timer);
   }
 
   #schedule() {
     this.#clock.clearTimeout(this.#timer);
-    if (this.#ends.size === 0) return;
-    const due = Math.min(...this.#ends.values());
+    if (this.#deadlines.size === 0) return;
+    const due = Math.min(...this.#deadlines.values());
     this.#timer = this.#clock.setTimeout(() => this.#check(), Math.max(0, due - this.#clock.now()));
   }
 
   #check() {
     const now = this.#clock.now();
-    const ended = [...this.#ends].filter(([, end]) => end <= now).map(([name]) => name);
+    const ended = [...this.#deadlines].filter(([, end]) => end <= now).map(([name]) => name);
     // Each request leads to one read at most.
-    for (const name of ended) this.#ends.delete(name);
+    for (const name of ended) this.#deadlines.delete(name);
     this.#read(ended);
     this.#schedule();
   }

@@ -11,11 +11,11 @@ extension PlazaEngine {
     private static var endNoticeDelay: Milliseconds { .seconds(5) }
 
     /// Remembers, for each open request in an input, until when it is open.
-    func rememberRequestEnds(_ input: FoldInput) {
+    func rememberRequestDeadlines(_ input: FoldInput) {
         let requests = input.listedRequests(of: UserID(self.selfID))
         if case .snapshot(let snapshot) = input, let name = snapshot.name {
-            let ends = self.requestEnds.filter { $0.key.snapshot != name }
-            self.liveSession?.requestEnds = ends
+            let otherDeadlines = self.requestDeadlines.filter { $0.key.snapshot != name }
+            self.liveSession?.requestDeadlines = otherDeadlines
         } else if requests.isEmpty {
             return
         }
@@ -23,32 +23,32 @@ extension PlazaEngine {
             // Without this condition, a request that the server still lists after the request's end would cause one
             // read after another.
             guard let time = request.remainingTime, time > Milliseconds(0) else { continue }
-            self.liveSession?.requestEnds[request.name] = self.clock.now + time + Self.endNoticeDelay
+            self.liveSession?.requestDeadlines[request.name] = self.clock.now + time + Self.endNoticeDelay
         }
         self.scheduleRequestCheck()
     }
 
-    /// The live session's `requestEnds`; read them before an assignment, because the two accesses may not overlap.
-    private var requestEnds: [RequestName: MonotonicTime] { self.liveSession?.requestEnds ?? [:] }
+    /// The live session's `requestDeadlines`; read them before an assignment, because the two accesses may not overlap.
+    private var requestDeadlines: [RequestName: MonotonicTime] { self.liveSession?.requestDeadlines ?? [:] }
 
     private func scheduleRequestCheck() {
         self.liveSession?.requestTimer?.cancel()
         self.liveSession?.requestTimer = nil
-        guard let sessionNumber = self.liveSession?.number, let due = self.requestEnds.values.min() else { return }
+        guard let sessionNumber = self.liveSession?.number, let due = self.requestDeadlines.values.min() else { return }
         let delay = max(Milliseconds(0), due - self.clock.now)
         self.liveSession?.requestTimer = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in
-                if engine.liveSession?.number == sessionNumber { engine.checkRequestEnds() }
+                if engine.liveSession?.number == sessionNumber { engine.checkRequestDeadlines() }
             }
         }
     }
 
     /// Reads the open requests if a list shows a request that must have ended; at most once for each request.
-    private func checkRequestEnds() {
+    private func checkRequestDeadlines() {
         let now = self.clock.now
-        let ended = self.requestEnds.filter { $0.value <= now }.keys
-        let laterEnds = self.requestEnds.filter { $0.value > now }
-        self.liveSession?.requestEnds = laterEnds
+        let ended = self.requestDeadlines.filter { $0.value <= now }.keys
+        let laterDeadlines = self.requestDeadlines.filter { $0.value > now }
+        self.liveSession?.requestDeadlines = laterDeadlines
         // While the connection is lost, no read is possible; hosts read the open requests after a resume.
         if self.connection?.lostAt == nil {
             let shown = Set(ended.filter { self.liveSession?.fold.states.lists($0) == true }.map(\.snapshot))
