@@ -138,10 +138,9 @@ extension AudienceMachine {
         case .verifyAdminMembership(let user, _): return .isMember(live: key, user: user)
         case .verifyGuestMembership(let user, _, _), .announceMute(let user, _, _):
             return .profile(live: key, user: user)
-        case .confirm(let user):
-            // Stale leases do not say who is in the live, so the question is not answered. When a new epoch has
-            // settled, presence makes the seat and connection machines ask again.
-            return row.isStale ? nil : .isMember(live: key, user: user)
+        // Planned while the leases are stale, too: Redis may return with this batch. If it does not return, the request
+        // is the reason for a new epoch, after which the question is asked again.
+        case .confirm(let user): return .isMember(live: key, user: user)
         }
     }
 

@@ -188,6 +188,24 @@ import Testing
                 .audience(AudienceInput(AudienceHarness.key, .confirm(user: "host")))))
     }
 
+    @Test func `I5 a confirmation that was asked for while Redis was away is not forgotten`() {
+        // Redis is away, so the counts are stale, and the live's seat machine asks whether a user is still there.
+        var (harness, _) = self.liveWithOwner()
+        _ = harness.tickWithoutRedis()
+        #expect(!harness.rows.partition.needsEpoch)
+        _ = harness.sendWithoutRedis(.confirm(user: "host"))
+        #expect(harness.rows.partition.needsEpoch, "expected a new epoch, after which the seat machine asks again")
+
+        // Redis returns with the batch that asks: the answer counts.
+        (harness, _) = self.liveWithOwner()
+        _ = harness.tickWithoutRedis()
+        let planned = harness.plan(.confirm(user: "host"))
+        var effects: [Effect] = []
+        harness.handle(.leasesRecovered, into: &effects)
+        harness.handle(.leasesAnswered(planned, .membership(isMember: false)), into: &effects)
+        #expect(effects.contains(AudienceHarness.userGone("host")))
+    }
+
     @Test func `an owner who returns while the leases are uncertain is reported to the seats`() {
         var (harness, _) = self.liveWithOwner()
         _ = harness.tick(
