@@ -171,6 +171,7 @@ package struct BareClientCore: Sendable {
             let error = ReplyError(.timedOut, "no answer in time", retryAfter: Self.retryPause.count)
             self.endCall(id, .failure(error: error), into: &actions)
         }
+        self.sendQueuedCalls(at: now, into: &actions)
         if let drainDisconnectAt = self.drainDisconnectAt, drainDisconnectAt <= now {
             self.drainDisconnectAt = nil
             actions.append(.disconnect)
