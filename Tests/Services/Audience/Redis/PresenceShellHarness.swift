@@ -159,18 +159,21 @@ final class PresenceShellHarness {
             .compactMap { Self.value(of: $0, in: .audienceCounts, as: CountRecord.self) }.first
     }
 
-    /// The value of a record; nil for a record of another topic, and for a record without a value.
+    /// The value of a record; nil for a record of another topic, for a tick, and for a record without a value.
     ///
     /// A record without a value deletes its key. A value that cannot be decoded fails the test, because a test that
     /// expects no record could pass if the value were skipped.
     private static func value<Value: Decodable>(
         of record: IncomingRecord, in topic: PlazaTopic, as type: Value.Type
     ) -> Value? {
-        guard record.topic == topic.rawValue, let value = record.value else { return nil }
+        guard record.topic == topic.rawValue, record.key != ReplyProducer.tickKey, let value = record.value else {
+            return nil
+        }
         do {
             return try Wire.decode(type, from: value)
         } catch {
-            Issue.record(error, "a record of \(topic) is no \(type)")
+            let text = String(decoding: value.prefix(300), as: UTF8.self)
+            Issue.record(error, "\(topic)-\(record.partition) has no \(type) at \(record.offset): \(text)")
             return nil
         }
     }
