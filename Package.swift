@@ -382,10 +382,10 @@ let testTargets: [Target] = [
     tests(
         "ClusterTests", in: "Cluster",
         [
-            "AttackKit", "ChaosKit", "ClusterKit", "ConformanceSupport", "InspectKit", "ChildProcess",
-            "LivePlazaCombine", "LivePlazaKit", "LivePlazaTransport", "LoadKit", "ProtocolClient", "MachineKit",
-            "PlazaModel", "PlazaWire", "ServiceShell", "KafkaClient", "Tokens", "Concurrency", "HTTPClient",
-            "TestSupport",
+            "AppInSwift5", "AppInSwift6", "AttackKit", "ChaosKit", "ClusterKit", "ConformanceSupport", "InspectKit",
+            "ChildProcess", "LivePlazaCombine", "LivePlazaKit", "LivePlazaTransport", "LoadKit", "ProtocolClient",
+            "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell", "KafkaClient", "Tokens", "Concurrency",
+            "HTTPClient", "TestSupport",
         ], exclude: ["boundary_table.py", "boundary_cases.py", "boundary_http.py", "boundary_websocket.py"]),
 ]
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppInSwift5
+import AppInSwift6
+import Dispatch
+import LivePlazaKit
+import LivePlazaTesting
+import Testing
+
+/// An evening with an app's screens on a cluster in memory, in Swift 5 mode and in Swift 6 mode.
+@MainActor @Suite struct EveningTests {
+    private struct NotShown: Error { let what: String }
+
+    @Test func `an app in Swift 5 mode shows an evening`() async throws {
+        let cluster = SimulatedCluster(seed: 5, queue: .main)
+        let evening = try AppInSwift5.Evening(
+            .init(prefix: "eve"), client: { user in Self.client(user, cluster) },
+            wait: { what, condition in try await Self.advance(cluster, until: what, condition) })
+        try await evening.play()
+    }
+
+    @Test func `an app in Swift 6 mode shows an evening`() async throws {
+        let cluster = SimulatedCluster(seed: 6, queue: .main)
+        let evening = try AppInSwift6.Evening(
+            .init(prefix: "eve"), client: { user in Self.client(user, cluster) },
+            wait: { what, condition in try await Self.advance(cluster, until: what, condition) })
+        try await evening.play()
+    }
+
+    private static func client(_ user: String, _ cluster: SimulatedCluster) -> LivePlaza {
+        let plaza = cluster.client(user)
+        plaza.loginStore.login(sdkAppID: 1, userID: user, userSig: cluster.token(user), completion: nil)
+        cluster.advance(by: .seconds(1))
+        return plaza
+    }
+
+    /// Advances the cluster until the condition holds, by at most 30 s of the cluster's time.
+    private static func advance(
+        _ cluster: SimulatedCluster, until what: String, _ condition: () -> Bool
+    ) async throws {
+        for _ in 0..<300 {
+            if condition() { return }
+            cluster.advance(by: .milliseconds(100))
+            // The main queue also runs what subscriptions with `receive(on:)` have put there.
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        throw NotShown(what: what)
+    }
+}
