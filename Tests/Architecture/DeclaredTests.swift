@@ -61,7 +61,7 @@ import Testing
         for (name, value) in metrics {
             #expect(Self.isUsed(name, outside: path, after: owners), "\(name) is exported by nobody")
             let exported = value.filter { $0 != "\"" }
-            // The page may write metrics with the same beginning as endings: `…_shed_total`.
+            // The page may shorten the names of metrics with the same beginning: `…_shed_total`.
             let ending = exported.split(separator: "_").suffix(2).joined(separator: "_")
             #expect(
                 operating.contains("`\(exported)`") || operating.contains("`…_\(ending)`"),

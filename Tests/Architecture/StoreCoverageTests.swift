@@ -31,8 +31,7 @@ import Testing
         let events = try Self.events()
         #expect(events.count >= 39, "most events were not recognized")
         for event in events {
-            // The call is such as `waitForEvent("onLiveEnded(`. Its argument may be a raw string, which begins with
-            // `#`.
+            // A call begins with `waitForEvent("onLiveEnded(`. Its argument may be a raw string, which begins with `#`.
             let isAwaited = tests.contains(try Regex(##"waitForEvent\(#?"\##(event)["(]"##))
             #expect(isAwaited, "no test waits for \(event)")
         }

@@ -81,7 +81,7 @@ package final class KafkaProxy: Sendable {
         if case .delivered = self.state.current.lateRequest { true } else { false }
     }
 
-    /// Closes all connections and ends the threads.
+    /// Ends all connections, so that the threads end.
     package func stop() {
         let sockets = self.state.update { state in
             state.isStopping = true
@@ -133,7 +133,7 @@ package final class KafkaProxy: Sendable {
         }
     }
 
-    /// Handles the state of the late request, and blocks as long as `request` must not reach the broker.
+    /// Updates the state of the late request, and blocks as long as `request` must not reach the broker.
     ///
     /// - Returns: whether the request was held back.
     private static func holdBackIfNeeded(

@@ -17,7 +17,7 @@ package final class PrivateAuthority: Sendable {
     package var serverCertificate: String { self.directory + "/server.pem" }
     /// The server's private key.
     package var serverKey: String { self.directory + "/server.key" }
-    /// The server's key and certificates in one file, as Kafka wants them.
+    /// The server's key and certificates in one file, as Kafka expects them.
     package var serverKeystore: String { self.directory + "/server.keystore.pem" }
     /// The certificate of a client.
     package var clientCertificate: String { self.directory + "/client.pem" }

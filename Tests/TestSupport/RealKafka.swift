@@ -178,7 +178,7 @@ package final class RealKafka: Sendable {
     }
 }
 
-/// Why Kafka, or a program that tests need in addition, could not be started.
+/// Why Kafka, or another program that tests need, could not be started.
 package struct TestServerError: Error, CustomStringConvertible {
     /// The reason; for Kafka with the end of its log.
     package var description: String

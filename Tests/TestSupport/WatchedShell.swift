@@ -6,8 +6,8 @@ internal import Glibc
 
 /// A shell script that ends when this process ends.
 ///
-/// The script's standard input is a pipe to which only this process can write. When this process ends, the input ends,
-/// at which the script ends itself.
+/// The script's standard input is a pipe to which only this process can write. When this process ends, the input ends
+/// too, and the script must then end itself.
 @safe final class WatchedShell: Sendable {
     private struct State {
         var input: Int32?

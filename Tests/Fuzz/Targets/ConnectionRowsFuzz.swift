@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import StageCore
 
-/// Rows of the connections' state topic, then inputs that use them, as a `RowScript`.
+/// Rows of the connection machine's state topic, then inputs that use them, as a `RowScript`.
 public enum ConnectionRowsFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) { MachineScript.run(input, Self.machine) }

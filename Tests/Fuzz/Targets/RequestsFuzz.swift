@@ -88,7 +88,7 @@ public enum RequestsFuzz: FuzzTarget {
         return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
     }
 
-    /// A text as the server gets it from C, which repairs bytes that are not UTF-8.
+    /// A text as the server makes it of libmicrohttpd's bytes: bytes that are not UTF-8 are replaced.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }

@@ -4,9 +4,9 @@ internal import MachineKit
 internal import PlazaWire
 internal import Tokens
 
-/// A client's token: the input is the whole token, and then the claims of a token with a valid signature.
+/// A client's token: the input is tried as a whole token, and then as the claims of a token that the target signs.
 ///
-/// A token with a random signature is rejected before its claims are read. Therefore the target signs the claims.
+/// A token with a random signature is rejected before its claims are read. Only with a valid signature are they read.
 public enum TokensFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -15,7 +15,7 @@ public enum TokensFuzz: FuzzTarget {
         let accepted = try? verifier.verify(text, at: .seconds(Self.now))
         precondition(accepted == nil, "a token without a valid signature was accepted")
         let signed = "\(Self.header).\(Base64URL.encode(input))"
-        // The HMAC comes as hexadecimal digits, and a token has the bytes, two digits each.
+        // `hex` returns the HMAC as hexadecimal digits. A token has the bytes of the HMAC, two digits each.
         let hexDigits = Array(HMACSHA256.hex(of: Array(signed.utf8), key: Self.secret).utf8)
         let signature = stride(from: 0, to: hexDigits.count, by: 2).map {
             Self.value(hexDigits[$0]) << 4 | Self.value(hexDigits[$0 + 1])

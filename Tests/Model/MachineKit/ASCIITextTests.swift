@@ -2,7 +2,7 @@
 import MachineKit
 import Testing
 
-/// Texts of peers in which all bytes that are not ASCII are replaced.
+/// `String(ascii:)` makes a text of the bytes that a peer has sent, and replaces each byte that is not ASCII.
 @Suite struct ASCIITextTests {
     @Test func `ASCII is kept byte for byte, control characters too`() {
         let bytes = [UInt8](0..<0x80)

@@ -5,8 +5,8 @@ import Testing
 
 /// Calculations with times, spans and counts at the limits of their types do not trap.
 ///
-/// A time beyond a quarter of the limits of `Int64` becomes this quarter, and a span beyond a half becomes this half.
-/// `Timestamp` and `MonotonicTime` are times, `Milliseconds` are spans.
+/// A time is limited to a quarter of the range of `Int64`, and a span to half of that range. A value beyond its limit
+/// becomes the limit. `Timestamp` and `MonotonicTime` are times, `Milliseconds` are spans.
 @Suite struct BoundedTimeTests {
     private static let edges: [Int64] = [
         .min, .min + 1, .min / 2, .min / 4, -1, 0, 1, .max / 4, .max / 2, .max - 1, .max,

@@ -31,7 +31,7 @@ extension RingBuffer {
         var ring = RingBuffer<Int>(limit: limit)
         var expected: [Int] = []
         for value in 0..<2000 {
-            // Three of five steps append, so that the ring is often full.
+            // Each step appends with a probability of three in five, so that the ring is often full.
             if Int.random(in: 0..<5, using: &random) < 3 {
                 let isAccepted = ring.append(value)
                 #expect(isAccepted == (expected.count < limit))

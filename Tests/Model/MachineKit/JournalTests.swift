@@ -90,8 +90,8 @@ extension Journal {
         var rows = NumberJournal()
         for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
         let indexOfRow1 = try #require(rows.index(of: NumberKey(1)))
-        // A look-up `near` a row stores in that row which place it found, and the next look-up tries this place first.
-        // The stored place may be out of date.
+        // A look-up `near` a row stores in that row the index of the row that it found. The next look-up tries this
+        // index first, although the index may be out of date.
         func rowLookedUpNearRow1(_ number: Int) -> NumberRow? {
             rows.index(of: NumberKey(number), near: indexOfRow1).flatMap { rows.row(at: $0) }
         }
@@ -209,7 +209,7 @@ extension Journal {
         var queue = DueQueue<NumberKey>()
         var expected: [DueQueue<NumberKey>.Entry] = []
         for _ in 0..<500 {
-            // Two of three steps add an entry.
+            // Each step adds an entry with a probability of two in three.
             if Int.random(in: 0..<3, using: &random) > 0 {
                 let time = Timestamp(milliseconds: Int64.random(in: 0..<40, using: &random))
                 let key = NumberKey(Int.random(in: 0..<10, using: &random))

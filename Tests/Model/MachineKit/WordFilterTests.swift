@@ -58,7 +58,8 @@ import Testing
 
     @Test(arguments: 1...30) func `the filter finds what a search for each word finds`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        // There are only few letters, so that words overlap, with encodings of one to four bytes and in both cases.
+        // The letters are few, so that words overlap. Their encodings have one to four bytes, and some letters have
+        // both cases.
         let letters = Array("abABäÄ敏🎉")
         func randomText(_ lengths: ClosedRange<Int>) -> String {
             let length = Int.random(in: lengths, using: &random)

@@ -6,8 +6,7 @@ import Testing
 @Suite struct MessageValidationTests {
     /// The total count is the count times the number of receivers, such as 255 * 50 = 12,750.
     ///
-    /// The coins are the total count times the price, or the largest number of their type. A gift without receivers
-    /// counts once.
+    /// The coins are the total count times the price, but at most `Int64.max`. A gift without receivers counts once.
     ///
     /// Rules: R11.5.
     @Test(

@@ -43,7 +43,7 @@ import Testing
     @Test func `I16 a live keeps at most a thousand floors, and drops the lowest floors first`() {
         var fence = RevocationFence()
         for number in 0..<(Limits.floorsPerLive + 10) {
-            // The primes make ids that are all different and not in ascending order.
+            // The product with one prime modulo another gives ids that are all different and not in ascending order.
             fence.raiseFloor(of: UserID("u\(number * 7919 % 100_003)"), to: Ticket(Int64(number)))
         }
         #expect(fence.floors.count == Limits.floorsPerLive)

@@ -30,7 +30,7 @@ import Testing
         for count in [0, 1, 7] { #expect(PlazaTopic.partition(of: "x", among: count) < max(1, count)) }
     }
 
-    @Test func `state topics and topics of public records are compacted, and records of all others expire`() {
+    @Test func `state topics and topics of public records are compacted, and the records of other topics expire`() {
         for topic in PlazaTopic.allCases {
             let isCompacted =
                 topic.rawValue.hasSuffix(".state") || [.rooms, .stages, .audienceCounts, .apps].contains(topic)

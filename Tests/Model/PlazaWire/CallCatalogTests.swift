@@ -4,7 +4,9 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// `Golden/calls.json`: every call with all its parameters, from which the boundary table of `Tests/Cluster` is made.
+/// `Golden/calls.json` has every call with all its parameters.
+///
+/// `Tests/Cluster/boundary_table.py` reads the file and sends boundary values to each parameter.
 ///
 /// `LIVEPLAZA_WRITE_GOLDEN=1` rewrites the file.
 @Suite struct CallCatalogTests {

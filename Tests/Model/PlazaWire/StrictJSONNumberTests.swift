@@ -4,7 +4,7 @@ import MachineKit
 import PlazaWire
 import Testing
 
-/// The project's JSON decoder (`Wire.decode`) makes the same numbers of all forms as the decoder of Foundation.
+/// The project's JSON decoder (`Wire.decode`) decodes numbers in all forms to the same values as Foundation's decoder.
 @Suite struct StrictJSONNumberTests {
     /// Expects that the decoder returns the same integer as Foundation, or that both throw; returns the integer.
     @discardableResult private static func compare<Number: FixedWidthInteger & Decodable>(
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// An integer at a limit of a type or of the exact integers of `Double`, give or take up to 3.
+    /// An integer at most 3 away from a limit of a type, or from a limit of the exact integers of `Double`.
     private static func integerAtLimit(_ random: inout SeededRandom) -> String {
         let limits: [UInt64] = [1 << 53, 1 << 54, 1 << 62, 1 << 63, .max, 1_000_000_000_000_000_000]
         let limit = limits[Int(random.next() % UInt64(limits.count))]
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// The number 9007199254740994 with many zeros, which an exponent takes back.
+    /// The number 9007199254740994 in forms with many zeros, for which an exponent compensates.
     private static func longForms(zeroCount: Int) -> [String] {
         let zeros = String(repeating: "0", count: zeroCount)
         return ["9007199254740994\(zeros)e-\(zeroCount)", "0.\(zeros)9007199254740994e\(zeroCount + 16)"]

@@ -17,7 +17,7 @@ import Webhooks
     private static let fullPause = 1.0
     /// The jitter with which a retry pause has half of its nominal length.
     private static let halfPause = 0.0
-    /// The argument of `nextCatchUp(after:)`, which expects the last catch-up's partition, if there was no catch-up.
+    /// The argument of `nextCatchUp(after:)` before the first catch-up; later it is the last catch-up's partition.
     private static let noPartition: Int32 = -1
 
     private func position(_ offset: Int64, partition: Int32 = 0) -> EventPosition {

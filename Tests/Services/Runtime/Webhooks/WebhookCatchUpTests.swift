@@ -15,8 +15,8 @@ import Testing
 
 /// Tests of a catch-up of `WebhookDispatcher` that reads nothing.
 ///
-/// The dispatcher queues webhook events, and each app has a share of the queue. A catch-up reads those events again for
-/// which the share of their app had no room.
+/// The dispatcher queues webhook events, and each app has a share of the queue. When an app's share is used up, the
+/// dispatcher skips the app's further events. A catch-up reads them again later.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookCatchUpTests {
     /// The API key of Kafka's `Fetch` request.
     private static let fetch: Int16 = 1

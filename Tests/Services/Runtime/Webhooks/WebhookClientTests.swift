@@ -20,7 +20,7 @@ import Webhooks
     private static let gift = BeforeContent.beforeGift(
         sender: sender, giftID: "rose", count: 2, coins: 10, receivers: [])
 
-    /// A client for the app `demo`, which runs on a dedicated thread.
+    /// A client that runs on a dedicated thread and asks the backend of the app `demo`.
     ///
     /// `message` and `gift` are the timeout policies; with nil the backend is not asked about these calls.
     private final class RunningClient: Sendable {

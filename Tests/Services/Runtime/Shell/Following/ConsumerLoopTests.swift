@@ -4,7 +4,9 @@ import Observability
 import ServiceShell
 import Testing
 
-/// Tests of the level at which `ConsumerLoop`, which reads topics into tables, logs an error of the broker.
+/// Tests of the level at which `ConsumerLoop` logs an error of the broker.
+///
+/// A consumer loop reads topics into tables.
 ///
 /// A transient error is expected while the loop starts, for instance because the broker starts at the same time.
 @Suite struct ConsumerLoopTests {

@@ -6,8 +6,8 @@ import Testing
 
 /// Tests of `HangWatch`, which decides when a process must end because of hung loops (loops that do not turn).
 ///
-/// Once in a second, `check` gets the names of the loops that are hung. It returns the names of the loops because of
-/// which the process must end, and no names if it need not end.
+/// Once a second, `check` gets the names of the loops that are hung. If the process must end, it returns the names of
+/// the loops that are the reason. Otherwise it returns no names.
 @Suite struct HangWatchTests {
     /// The seconds of the checks after which the process must end.
     ///

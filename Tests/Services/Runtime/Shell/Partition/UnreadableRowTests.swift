@@ -12,7 +12,7 @@ import Testing
 /// becomes an item of the live's feed, and the live's row counts the items from 1.
 @Suite(.serialized) struct UnreadableRowTests {
     @Test(.timeLimit(.minutes(1)))
-    func `a partition without an unreadable row is served, and reported until the row is replaced`() throws {
+    func `a partition with an unreadable row is served without this row, and reported until it is replaced`() throws {
         let harness = try ShellHarness(.embedded)
         let live = try #require(MachineShellTests.newLives("unreadable", count: 1).first)
         try harness.writeRow(Array("{nonsense".utf8), of: live)

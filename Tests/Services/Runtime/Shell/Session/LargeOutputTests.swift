@@ -18,7 +18,7 @@ import Testing
 /// The test on a real Kafka has a broker of its own. Other tests read the topics of their shared broker from the
 /// beginning, and would have to read all this output.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LargeOutputTests {
-    @Test func `I16 inputs with too much output for one batch are processed in several ones, on the in-memory broker`()
+    @Test func `I16 inputs with too much output for a batch are processed in several batches, on the in-memory broker`()
         async throws
     {
         try await runOnDedicatedThread { try Self.processLargeInputs(ShellHarness(.embedded)) }

@@ -104,7 +104,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
                 .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
             ]
             let mustFail = fault.code.map(codesWithoutRepetition.contains) ?? false
-            // With any other error the broker answers both the request and its first repetition, and the second
+            // With any other error the broker rejects both the request and its first repetition, and the second
             // repetition succeeds.
             try fault.inject(into: fixture.broker, count: mustFail ? 1 : 2, delay: .seconds(4))
             let startedAt = MonotonicClock.now
