@@ -10,27 +10,26 @@ package struct BattleInvitee: Equatable, Sendable, Codable {
 
 /// A battle in one of three states.
 ///
-/// 1. Requested (`view` is nil): it starts when every invitee has answered and at least one has accepted. If all have
-///    rejected, it is removed.
-/// 2. Running: it ends when its time is over or all sides have left.
-/// 3. Over, with the result in `view`: it is removed when no live shows it.
+/// 1. Requested (`view` is nil). The battle starts when every invitee has answered and at least one has accepted. If all
+///    have rejected, the battle is removed.
+/// 2. Running. The battle ends when its time is over or all sides have left.
+/// 3. Over. `view` has the result, and the battle is removed when no live shows it any more.
 package struct Battle: Equatable, Sendable, Codable {
     /// The minimum time between two updates of the scores for viewers.
     package static let publishInterval = Milliseconds(500)
 
     package var id: BattleID
     package var inviter: LiveID
-    /// The sides (lives that take part) as they were requested: the inviter's side, then the sides of the invited
-    /// lives.
+    /// The sides that were requested: the inviter first, then the invited lives.
     ///
-    /// The sides have the owners' profiles of that time.
+    /// A side is a live that takes part, with the profile that its owner had at the time of the request.
     package var asked: [BattleSide]
     package var createdAt: Timestamp
     package var durationSeconds: Int64
     /// Whether the invitees have to accept; otherwise the battle starts at once.
     package var needResponse: Bool
     package var extensionInfo: String
-    /// The lives that have not rejected; empty once the battle has started.
+    /// The invited lives that have not rejected the request; empty once the battle has started.
     package var invitees: [BattleInvitee]
     /// The deadline of the request: an invitee that has not answered by then counts as having rejected.
     package var expiresAt: Timestamp
@@ -47,8 +46,7 @@ package struct Battle: Equatable, Sendable, Codable {
 
     /// Whether the battle is requested (state 1).
     ///
-    /// `view?.endTime == nil` means the same as `view == nil`, but does not copy the whole view. `due` reads the end
-    /// time for the same reason.
+    /// The end time is compared, because `view == nil` would copy the whole view.
     var isRequested: Bool { self.view?.endTime == nil }
     /// Whether the battle is running (state 2).
     var isRunning: Bool { !self.isRequested && self.view?.ended == nil }

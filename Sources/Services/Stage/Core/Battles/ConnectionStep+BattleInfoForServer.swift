@@ -16,8 +16,8 @@ extension ConnectionStep {
         guard let live, let storedLive = self.live(live) else {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
-        // A battle without a view is requested, and a live has only requests of its own. A battle with a view may
-        // belong to other lives of the connection, if the live only shows it.
+        // A requested battle has no view, and the live takes part in it. A battle with a view may be one of other lives
+        // of the connection, because a live also shows their battles.
         guard let battle = self.battle(storedLive.value.battleRequest ?? storedLive.value.battle),
             battle.view?.sides.contains(where: { $0.live == live }) ?? true
         else {

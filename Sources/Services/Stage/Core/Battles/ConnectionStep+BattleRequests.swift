@@ -85,7 +85,7 @@ extension ConnectionStep {
     /// The result for one target: `sent` if the target can be invited; otherwise the reason why not, as a battle code
     /// and as a reply code.
     private mutating func codeOfBattleRequest(to target: LiveID, from inviterID: LiveID) -> LiveCode {
-        // No battle code stands for the inviter; the reply code gives the reason.
+        // The battle code is the same as for a live that is named twice; the reply code tells the two apart.
         if target == inviterID { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.connection == nil || invitee.value.connection != self.live(inviterID)?.value.connection {

@@ -39,7 +39,7 @@ extension ConnectionStep {
 
     /// Applies one update and sets `isChanged` if it changes the score.
     ///
-    /// - Returns: 0, or the code of the reason why the update was not accepted.
+    /// - Returns: 0 if the update is accepted, otherwise the reply code that says why not.
     private static func apply(
         _ update: ScoreUpdate, _ operation: ScoreOperation, to battle: inout Battle, _ isChanged: inout Bool
     ) -> Int {

@@ -40,7 +40,7 @@ extension ConnectionStep {
         }
     }
 
-    /// Ends the battle, unless it has already ended; its scores become the final result.
+    /// Ends the battle, with its present scores as the result; does nothing if the battle has ended already.
     mutating func finish(_ battle: inout Battle, _ reason: BattleEndReason) {
         guard var view = battle.view, view.ended == nil else { return }
         view.ended = reason
