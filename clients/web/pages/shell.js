@@ -10,7 +10,7 @@ import { LivePage } from './live/live-page.js';
 import { openAccount } from './live/sheets.js';
 import { endingWords, words } from './session/session.js';
 
-/** The pages; those that a viewer of a live does not need are loaded when they are first shown. */
+/** The pages. Those that a viewer of a live does not need are loaded when they are first shown. */
 const pages = {
   plaza: async () => (await import('./plaza/plaza-page.js')).PlazaPage,
   live: async () => LivePage,
@@ -18,7 +18,7 @@ const pages = {
   sign: async () => (await import('./session/sign-in.js')).SignIn,
 };
 
-/** What surrounds every page: the bar, the state of the connection, messages, and which page is shown. */
+/** The frame around every page: the bar, the state of the connection, messages, and the shown page. */
 export class Shell {
   toasts = new Toasts();
   #page;
@@ -50,7 +50,7 @@ export class Shell {
     this.session.login.subscribe((state) => this.#login(state));
     this.session.login.addEventListener('connectionEnded', ({ detail }) => this.#ended(detail));
     const name = keptInWindow.get('name');
-    // Someone who tried it out is signed in again; a token is never kept.
+    // A user with a demo token is signed in again. Tokens of apps are not stored.
     if (!this.session.user && name && this.session.givesDemoTokens) {
       fill(this.main, h('p', { class: 'blank', role: 'status', t: 'state.connecting' }));
       await this.session.signIn({ name }).catch((error) => this.say(t('sign.failed', { reason: words(error) })));
@@ -58,7 +58,7 @@ export class Shell {
     this.router.start();
   }
 
-  /** The page that is shown. */
+  /** The shown page. */
   get page() {
     return this.#page;
   }
@@ -67,7 +67,7 @@ export class Shell {
     return this.toasts.show(text, options);
   }
 
-  /** Says an error in words. */
+  /** Shows the text of an error. */
   fail(error) {
     this.say(words(error).replace(/^./, (first) => first.toUpperCase()));
   }
@@ -78,7 +78,7 @@ export class Shell {
     const isSignedIn = Boolean(this.session.user);
     const load = isSignedIn ? pages[place.page] ?? pages.plaza : pages.sign;
     const make = await load().then((Page) => () => new Page(this, place), (error) => () => this.#failed(error));
-    // Another place was chosen, or the user has come or gone, while the page was loaded.
+    // During the load of the page, the user has opened another one, or has signed in or out.
     if (this.#place !== place || Boolean(this.session.user) !== isSignedIn) return;
     this.#page?.dispose();
     document.body.classList.toggle('in-live', isSignedIn && place.page === 'live');
@@ -93,8 +93,8 @@ export class Shell {
   }
 
   /**
-   * What stands in the place of a page that could not be loaded. The address is this page's already, so its link does
-   * nothing; and the browser may remember that the page failed, until the window is loaded again.
+   * The element in place of a page that could not be loaded. A link to the same address would do nothing, and the
+   * browser may remember the failure until the window is reloaded. So its button reloads the window.
    */
   #failed(error) {
     const again = h('button', { class: 'button', type: 'button', t: 'plaza.retry', on: { click: () => location.reload() } });
@@ -125,7 +125,7 @@ export class Shell {
     }
   }
 
-  /** The window is named as what it shows; a live that is being entered has no name yet. */
+  /** Sets the title of the window to that of the page; a live has no name until it is entered. */
   drawTitle() {
     document.title = [this.main.querySelector('h1')?.textContent, 'LivePlaza'].filter(Boolean).join(' · ');
   }

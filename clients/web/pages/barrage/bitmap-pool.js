@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Widths are rounded up to this, so that a canvas fits the next text of about the same length. */
+/** Widths are rounded up to a multiple of this, so that a canvas fits a later text of about the same length. */
 const step = 64;
 
 /**
- * Canvases that texts are drawn into once, and that are used again for later texts.
+ * A pool of canvases. A text is drawn into a canvas once, and the canvas is reused for a later text.
  *
- * A pool has one height. It keeps at most `limit` canvases that are not in use; more are given to the collector.
+ * All canvases of a pool have the same height. The pool keeps at most `limit` unused canvases and drops others.
  */
 export class BitmapPool {
   #free = new Map();
@@ -21,12 +21,12 @@ export class BitmapPool {
     this.limit = limit;
   }
 
-  /** How many canvases wait for a text. */
+  /** The number of unused canvases. */
   get idle() {
     return this.#kept;
   }
 
-  /** A canvas of at least this width, in device pixels. What it shows is undefined. */
+  /** Returns a canvas of at least this width, in device pixels. Its content is undefined. */
   take(width, height) {
     const bucket = Math.max(1, Math.ceil(width / step));
     const list = this.#free.get(bucket);
@@ -38,7 +38,7 @@ export class BitmapPool {
     return this.make(bucket * step, height);
   }
 
-  /** Gives a canvas back. */
+  /** Returns a canvas to the pool. */
   give(canvas) {
     if (this.#kept >= this.limit) return;
     const bucket = canvas.width / step;

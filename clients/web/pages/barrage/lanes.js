@@ -3,47 +3,46 @@
 /**
  * @typedef {object} BarrageItem
  * @property {number} width in pixels
- * @property {boolean} [isGift] a gift waits for a lane for as long as it takes, and is never left out; whoever offers
- * gifts
- *   bounds how many wait (`waitingGifts`)
+ * @property {boolean} [isGift] a gift waits for a lane without limit and is never dropped; the caller limits the number
+ *   of waiting gifts (`waitingGifts`)
  *
  * @typedef {object} Placement
  * @property {BarrageItem} item
  * @property {number} lane from 0, the uppermost
- * @property {number} startedAt when its head is at the right edge
- * @property {number} startX the width of the screen then
+ * @property {number} startedAt when the text's left edge was at the right edge of the screen
+ * @property {number} startX the width of the screen at that time
  * @property {number} speed pixels per millisecond
- * @property {number} endsAt when its tail has left at the left edge
+ * @property {number} endsAt when the text's right edge has passed the left edge of the screen
  */
 
 /**
- * Chooses the lane of each message that crosses the screen from right to left, so that none overlaps another.
+ * Chooses a lane for each message that crosses the screen from right to left, so that messages do not overlap.
  *
- * Every message crosses in the same time, so a longer one is faster and could run into the one before it. A lane is
- * free for a message when the one before it has entered with its tail (`entered`), and will be gone with its tail
- * (`gone`) when the new one's head arrives at the left edge. Both move evenly, so they then cannot meet in between.
- * These two times of each lane are all that is needed: nothing is measured on the page.
+ * All messages cross in the same time, so a longer message is faster and could overtake the one before it. A lane is
+ * free for a message if the previous one is completely on the screen (`entered`), and will have left it (`gone`) when
+ * the new one reaches the left edge. Both move at constant speed, so they cannot meet in between. For each lane only
+ * these two times are stored, and nothing is measured on the page.
  *
- * Pure: times in milliseconds of any clock that does not go back are passed in.
+ * The functions are pure: the caller passes the time, in milliseconds of any clock that does not go back.
  */
 export class LaneScheduler {
   #entered = [];
   #gone = [];
-  /** Placements on the screen, in the order of their ends being unknown: short ones may end before long ones. */
+  /** The messages on the screen, in no order of their ends: a short one may leave before an earlier long one. */
   #onScreen = [];
   #waiting = [];
   #gifts = [];
-  /** How many messages were left out so far. */
+  /** The number of messages that were dropped so far. */
   dropped = 0;
 
   /**
    * @param {object} options
    * @param {number} options.lanes
-   * @param {number} options.width of the screen, in pixels
-   * @param {number} [options.duration] of a crossing, in milliseconds
-   * @param {number} [options.gap] between two messages of a lane, in pixels
-   * @param {number} [options.cap] the most messages on the screen; gifts come on top
-   * @param {number} [options.patience] how long a message waits for a lane before it is left out, in milliseconds
+   * @param {number} options.width the width of the screen, in pixels
+   * @param {number} [options.duration] the time that a message takes to cross, in milliseconds
+   * @param {number} [options.gap] the distance between two messages of a lane, in pixels
+   * @param {number} [options.cap] the maximum number of messages on the screen, not counting gifts
+   * @param {number} [options.patience] how long a message waits for a lane before it is dropped, in milliseconds
    */
   constructor({ lanes, width, duration = 8000, gap = 32, cap = 120, patience = 1500 }) {
     this.duration = duration;
@@ -65,9 +64,10 @@ export class LaneScheduler {
     return this.#gifts.length;
   }
 
-  /** Changes the screen. What crosses it already continues as it was placed. */
+  /** Changes the size of the screen. Messages on the screen continue as they were placed. */
   resize({ lanes, width }) {
-    // On a narrower screen a tail that had entered may be outside again: such a lane waits until that message is gone.
+    // On a narrower screen, a message that had entered may be partly outside again. Its lane is then free when it is
+    // gone.
     if (width < this.width) this.#entered = this.#gone.slice();
     this.width = width;
     this.lanes = lanes;
@@ -77,24 +77,24 @@ export class LaneScheduler {
     }
   }
 
-  /** Lets a message wait for a lane. */
+  /** Queues a message for a lane. */
   offer(item, now) {
     if (item.isGift) this.#gifts.push({ item, since: now });
     else this.#waiting.push({ item, since: now });
   }
 
   /**
-   * Places what has a free lane, gifts first, and leaves out what has waited too long. Of several lanes the lowest is
-   * left to messages that wait: many gifts would else keep all of them from crossing.
+   * Places the queued messages for which a lane is free, gifts first, and drops those that have waited too long. The
+   * lowest of several lanes is reserved for messages, because many gifts would otherwise occupy all lanes.
    *
-   * @param {(item: BarrageItem) => void} [onDrop] hears what was left out
-   * @returns {Placement[]} the new ones
+   * @param {(item: BarrageItem) => void} [onDrop] called with each dropped message
+   * @returns {Placement[]} the messages that were placed now
    */
   advance(now, onDrop) {
     const placed = [];
     const free = this.#waiting.length > 0 ? Math.max(1, this.lanes - 1) : this.lanes;
     while (this.#gifts.length > 0 && this.#place(this.#gifts[0].item, now, placed, 0, free)) this.#gifts.shift();
-    // A gift that waits has the next free lane, but for the last one.
+    // A waiting gift gets the next free lane, except the last one.
     const first = this.#gifts.length > 0 ? free : 0;
     let index = 0;
     while (index < this.#waiting.length && this.#onScreen.length < this.cap) {
@@ -111,7 +111,7 @@ export class LaneScheduler {
     return placed;
   }
 
-  /** Takes away what has left the screen, and returns it. */
+  /** Removes and returns the messages that have left the screen. */
   expire(now) {
     const ended = [];
     let kept = 0;
@@ -123,7 +123,7 @@ export class LaneScheduler {
     return ended;
   }
 
-  /** Forgets everything, and returns what was on the screen and what waited. */
+  /** Removes and returns all messages, on the screen and queued. */
   clear() {
     const items = [...this.#onScreen, ...this.#gifts, ...this.#waiting].map(({ item }) => item);
     this.#onScreen.length = this.#gifts.length = this.#waiting.length = 0;
@@ -132,7 +132,7 @@ export class LaneScheduler {
     return items;
   }
 
-  /** Places a message in the first free lane from `from` to before `to`, if there is one. */
+  /** Places a message in the first free lane from `from` up to, but not including, `to`, if there is one. */
   #place(item, now, placed, from, to) {
     const speed = (this.width + item.width) / this.duration;
     const headArrives = now + this.width / speed;

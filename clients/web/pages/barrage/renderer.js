@@ -4,14 +4,14 @@ import { LaneScheduler } from './lanes.js';
 
 const laneHeight = 34;
 const fontSize = 18;
-/** A text is cut after so many signs: one message must not cross at the speed of a page. */
+/** The maximum number of characters of a text: a very long message would cross too fast to be read. */
 const maxSigns = 60;
 
 /**
- * Draws messages that cross the stage.
+ * Draws the messages that cross the stage.
  *
- * Each text is drawn once, into a bitmap of a pool; a frame only copies bitmaps. The page is measured when its size
- * changes and at no other time. Without anything to draw, no frame is asked for.
+ * Each text is drawn once, into a bitmap of a pool; each frame only copies bitmaps. The page is measured only when its
+ * size changes. While there is nothing to draw, no frame is requested.
  */
 export class BarrageRenderer {
   #canvas;
@@ -29,10 +29,10 @@ export class BarrageRenderer {
   #observer;
   #isShown = true;
   #font;
-  /** Frames drawn, and the longest time that drawing one took since it was last read, for the curious. */
+  /** For measurements: the number of drawn frames, and the longest drawing time of a frame since it was last read. */
   statistics = { frames: 0, slowest: 0, shown: 0 };
 
-  /** @param {HTMLCanvasElement} canvas fills the part of the stage that messages cross */
+  /** @param {HTMLCanvasElement} canvas covers the part of the stage that messages cross */
   constructor(canvas) {
     this.#canvas = canvas;
     this.#context = canvas.getContext('2d');
@@ -46,7 +46,7 @@ export class BarrageRenderer {
     return this.#scheduler.dropped;
   }
 
-  /** How many gifts wait for a lane. */
+  /** The number of gifts that wait for a lane. */
   get waitingGifts() {
     return this.#scheduler.waitingGifts;
   }
@@ -62,13 +62,13 @@ export class BarrageRenderer {
   }
 
   /**
-   * Lets a message cross.
+   * Queues a message for a lane.
    *
    * @param {string} text
    * @param {{ isGift?: boolean, isOwn?: boolean }} [kind]
    */
   show(text, { isGift = false, isOwn = false } = {}) {
-    // A page in the background draws nothing, and would show hours of it on return; the chat has all of it.
+    // A page in the background draws nothing, and would show old messages when it returns. The chat has all of them.
     if (!this.#isShown || document.hidden) return;
     const signs = [...text.replace(/\s+/g, ' ')];
     const short = signs.length > maxSigns ? `${signs.slice(0, maxSigns).join('')}…` : signs.join('');

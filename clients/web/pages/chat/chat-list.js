@@ -4,18 +4,18 @@ import { onLanguage, t } from '../lib/i18n.js';
 import { chatRow } from './chat-row.js';
 import { RowWindow } from './row-window.js';
 
-/** How near to the end, in pixels, counts as following it. */
+/** The distance from the end, in pixels, within which the list counts as following the newest message. */
 const nearEnd = 40;
-/** The pause between two drawings of new rows, in milliseconds: each costs a layout, and nobody reads faster. */
+/** The pause between two drawings of new rows, in milliseconds. Each costs a layout, and nobody reads faster. */
 const pause = 200;
-/** The pause between two announcements to a screen reader, in milliseconds: each is to be read to its end. */
+/** The pause between two announcements to a screen reader, in milliseconds, so that it can finish reading each. */
 const announcePause = 2500;
 
 /**
- * The list of messages: up to 1,000 rows, of which those in view are elements.
+ * The list of messages: up to 1,000 rows, of which only those in view have elements.
  *
- * Messages that arrive between two drawings are shown together: one frame reads the heights of the new rows once, after
- * all of them are written.
+ * Messages that arrive between two drawings are shown together. All new rows are written first, then their heights are
+ * read once.
  */
 export class ChatList {
   #rows = new RowWindow();
@@ -27,21 +27,21 @@ export class ChatList {
   #isFollowing = true;
   #unseen = 0;
   #viewHeight = 0;
-  /** Where the last drawing has scrolled to. */
+  /** The scroll position that the last drawing has set. */
   #drawnTop = 0;
   #unsaid = [];
   #announceTimer = 0;
   #endLanguage;
 
-  /** @param {(user: object) => void} [onUser] hears which sender was chosen */
+  /** @param {(user: object) => void} [onUser] called with the sender whom the user has chosen */
   constructor(onUser) {
     this.onUser = onUser;
     this.list = h('div', { class: 'chat-rows', role: 'presentation' });
-    // The end of the list is an element that is moved there, and no parent grows with the list: a transform reaches as
-    // far as a height does, but a change of height lays out every row again (6 ms instead of 0.5).
+    // A one-pixel element is moved to the end of the list, so that the list can scroll that far. A transform moves it
+    // without a layout; a change of the list's height would lay out every row again (6 ms instead of 0.5).
     this.end = h('div', { class: 'chat-end', 'aria-hidden': 'true' });
-    // A log is read aloud politely as it grows. Rows that scrolling brings back are not new: aria-live is on the log of
-    // announcements below, not here.
+    // Screen readers read new messages in an element with aria-live. That is the element for announcements below, and
+    // not this list, because rows that return by scrolling are not new.
     this.view = h('div', { class: 'chat-view', tabindex: '0', role: 'log', 'aria-live': 'off', label: 'chat.title' }, this.list, this.end);
     this.announcer = h('div', { class: 'only-read', 'aria-live': 'polite', 'aria-atomic': 'false' });
     this.more = h('button', { class: 'button tight primary chat-new', type: 'button', hidden: true, on: { click: () => this.follow() } });
@@ -55,7 +55,7 @@ export class ChatList {
     });
   }
 
-  /** What the list has, also what is not in view. */
+  /** The rows of the list, including those that are not in view. */
   get messages() {
     return this.#rows.rows.map(({ value }) => value);
   }
@@ -63,7 +63,7 @@ export class ChatList {
   /** @param {...object} messages as `chatRow` takes them */
   add(...messages) {
     this.#incoming.push(...messages);
-    // More than a whole list at once: the oldest would fall out again.
+    // If there are more new rows than the list keeps, the oldest would be removed again, so they are skipped.
     if (this.#incoming.length > this.#rows.capacity) this.#incoming.splice(0, this.#incoming.length - this.#rows.capacity);
     this.#wakeSoon();
   }
@@ -90,9 +90,9 @@ export class ChatList {
   }
 
   /**
-   * Whether the list has no place on the page, as while another tab is shown. Then every height and place in it is 0:
-   * rows are only kept, and drawn when its new height is known. That is told after the frame's drawing, so both are
-   * asked.
+   * Whether the list is hidden, for example while another tab is shown. All heights and positions in it are then 0. So
+   * new rows are only kept, and drawn when the list has a height again. A resize is reported after the drawing of the
+   * frame, so both are checked.
    */
   get #isHidden() {
     return this.#viewHeight === 0 || this.view.clientHeight === 0;
@@ -105,14 +105,14 @@ export class ChatList {
     this.#rows.forgetHeights();
     this.#recycle();
     if (wasHidden) {
-      // Not every browser keeps the place of what was hidden, and rows may have fallen out above it.
+      // Not every browser keeps the scroll position of a hidden element, and rows above it may have been removed.
       this.#moveEnd();
       this.view.scrollTop = this.#drawnTop;
     }
     this.#wake();
   }
 
-  /** Draws with the next frame, or once the pause since the last drawing is over. */
+  /** Draws in the next frame, or when the pause since the last drawing is over. */
   #wakeSoon() {
     if (this.#frame || this.#timer) return;
     const wait = this.#drawnAt + pause - performance.now();
@@ -124,14 +124,14 @@ export class ChatList {
   }
 
   #wake() {
-    // A page in the background gets no frames; `add` keeps what waits from growing without limit.
+    // A page in the background gets no frames; `add` limits the number of waiting rows.
     this.#frame ||= requestAnimationFrame(() => this.#draw());
   }
 
   #scrolled() {
     if (this.#isHidden) return;
     const { scrollTop } = this.view;
-    // The browser reports the scrolling of the last drawing too, whose rows are there already.
+    // The browser also reports the scrolling that the last drawing has caused; its rows are already there.
     if (Math.abs(scrollTop - this.#drawnTop) <= 1) return;
     this.#drawnTop = scrollTop;
     const atEnd = this.#rows.total - scrollTop - this.#viewHeight < nearEnd;
@@ -154,7 +154,7 @@ export class ChatList {
     let scrollTop = this.#isFollowing ? Math.max(0, this.#rows.total - this.#viewHeight) : Math.max(0, this.view.scrollTop - removed);
     scrollTop += this.#render(scrollTop);
     if (this.#isFollowing) {
-      // Measuring may have moved the end.
+      // The measured heights may have changed the position of the end.
       scrollTop = Math.max(0, this.#rows.total - this.#viewHeight);
       this.#render(scrollTop);
       scrollTop = Math.max(0, this.#rows.total - this.#viewHeight);
@@ -165,7 +165,7 @@ export class ChatList {
     if (this.#unseen > 0) this.more.textContent = t('chat.new', { count: this.#unseen });
   }
 
-  /** Shows the rows in view, and returns by how much rows above the first visible one have grown. */
+  /** Draws the rows in view, and returns by how much the rows above the first visible one have grown. */
   #render(scrollTop) {
     const { first, end, top } = this.#rows.range(scrollTop, this.#viewHeight);
     const visible = this.#rows.rows.slice(first, end);
@@ -200,7 +200,7 @@ export class ChatList {
     return this.#isFollowing ? 0 : grownAbove;
   }
 
-  /** Makes the list as long as all its rows are high. The end is a pixel high itself. */
+  /** Sets the scrollable height to the height of all rows. The end element itself is one pixel high. */
   #moveEnd() {
     this.end.style.transform = `translateY(${this.#rows.total - 1}px)`;
   }
@@ -210,7 +210,7 @@ export class ChatList {
     fill(this.list);
   }
 
-  /** Reads out the last two messages, and then pauses: more than that nobody can follow. */
+  /** Announces the last two messages, then pauses; nobody can follow more than two. */
   #announce(messages) {
     const spoken = messages.filter((message) => message.kind === 'text' || message.kind === 'gift' || message.kind === 'note');
     this.#unsaid = [...this.#unsaid, ...spoken].slice(-2);

@@ -4,12 +4,12 @@ import { nameOf } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 
 /**
- * One row of the chat.
+ * Makes one row of the chat.
  *
  * @param {object} message
  *   `{kind: 'text', user, text, role?, isOwn?}`, `{kind: 'gift', user, gift, count, isOwn?}`,
- *   `{kind: 'tip', key, user}` (who came or left), `{kind: 'note', key, values?}`, `{kind: 'welcome', text}`
- * @param {(user: object) => void} [onUser] if given, the sender's name is a button
+ * `{kind: 'tip', key, user}` (a user has come or left), `{kind: 'note', key, values?}`, `{kind: 'welcome', text}`
+ * @param {(user: object) => void} [onUser] if given, the sender's name is a button that calls it
  */
 export function chatRow(message, onUser) {
   const { kind, user } = message;
@@ -34,7 +34,7 @@ function bubble(...children) {
 function sender(user, onUser) {
   const name = nameOf(user);
   if (!onUser) return h('span', { class: 'who' }, `${name} `);
-  // No stop of the keyboard: in a busy chat new names come faster than one leaves them. The audience lists the same
-  // persons.
+  // The names are not reachable with the Tab key: in a busy chat new names come faster than Tab passes them. The
+  // audience list has the same people.
   return h('button', { class: 'who name-button', type: 'button', tabindex: '-1', on: { click: () => onUser(user) } }, name);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Which rows of a long list are in view, for rows of different heights.
+ * Calculates which rows of a long list are in view. Rows may have different heights.
  *
- * Keeps the last `capacity` rows. A row has an estimated height until it was measured once. Pure: heights and scroll
- * positions are passed in, in pixels.
+ * The list keeps the last `capacity` rows. The height of a row is estimated until it is measured. The class is pure:
+ * the caller passes heights and scroll positions, in pixels.
  */
 export class RowWindow {
   #rows = [];
@@ -15,7 +15,7 @@ export class RowWindow {
     this.estimate = estimate;
   }
 
-  /** The height of all rows. */
+  /** The total height of all rows. */
   get total() {
     return this.#total;
   }
@@ -28,7 +28,7 @@ export class RowWindow {
    * Adds rows at the end.
    *
    * @param {object[]} values
-   * @returns {number} the height of the rows that fell out at the beginning
+   * @returns {number} the height of the rows that were removed at the beginning
    */
   add(values) {
     for (const value of values) this.#rows.push({ value, height: this.estimate, isMeasured: false });
@@ -40,7 +40,7 @@ export class RowWindow {
     return removed;
   }
 
-  /** Notes a row's height, and returns by how much it differs from what was assumed. */
+  /** Stores the measured height of a row, and returns the difference from the previous value. */
   measured(row, height) {
     const change = height - row.height;
     row.height = height;
@@ -49,7 +49,7 @@ export class RowWindow {
     return change;
   }
 
-  /** Forgets the heights, for a new width. The old ones remain as estimates. */
+  /** Marks all heights as estimates, because the width has changed. */
   forgetHeights() {
     for (const row of this.#rows) row.isMeasured = false;
   }
@@ -62,7 +62,8 @@ export class RowWindow {
   /**
    * The rows in view.
    *
-   * @returns {{ first: number, end: number, top: number }} from `first` to before `end`; the first one's top is `top`
+   * @returns {{ first: number, end: number, top: number }} the indices from `first` up to, but not including, `end`; `top`
+   *   is the position of the first row
    */
   range(scrollTop, viewHeight, overscan = 200) {
     const from = scrollTop - overscan;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** How many entries may wait of single senders; those of further gifts are sums. */
+/** The maximum number of waiting entries of single senders; further gifts are added up by kind. */
 const mostSingle = 20;
 
 /**
- * Gifts that wait to be shown. None is left out, and yet the queue is bounded: what waits adds up.
+ * The gifts that wait to be shown. No gift is dropped, but the queue is bounded, because waiting gifts are added up.
  *
- * A sender's same gifts are one entry. Once `mostSingle` entries wait, a gift of anybody else joins the sum of its
- * kind, so there are never more entries than `mostSingle` and the kinds of gifts. Pure: nothing is drawn, and no time
- * passes here.
+ * Equal gifts of one sender are one entry. Once `mostSingle` entries wait, a gift of any other sender is added to the
+ * sum of its kind. So there are at most as many entries as `mostSingle` plus the number of kinds. The class is pure: it
+ * draws nothing and has no clock.
  */
 export class GiftQueue {
   /** @type {{ key: string, user?: object, gift: { giftID: string, name: string }, count: number }[]} */
@@ -28,7 +28,7 @@ export class GiftQueue {
     else this.#waiting.push({ key: isSum ? keyOf(undefined, gift) : single, user: isSum ? undefined : user, gift, count });
   }
 
-  /** Takes the entry that has waited longest; without a `user` it is of several. */
+  /** Removes and returns the oldest entry. An entry without `user` is a sum of several senders. */
   take() {
     return this.#waiting.shift();
   }
@@ -38,7 +38,7 @@ export class GiftQueue {
   }
 }
 
-/** What gifts that add up have in common: the sender, or none for a sum, and the gift. */
+/** The key by which gifts are added up: the gift, and the sender unless the entry is a sum. */
 export function keyOf(user, gift) {
   return JSON.stringify([user?.userID, gift.giftID]);
 }

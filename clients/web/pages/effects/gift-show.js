@@ -8,31 +8,31 @@ import { GiftQueue, keyOf } from './gift-queue.js';
 
 const rows = 2;
 /**
- * How long a gift is shown, in milliseconds: for less while more than `calm` others wait, and for `least` at least,
- * after which its row takes `fade` to go.
+ * How long a gift is shown, in milliseconds. The time is shorter while more than `calm` others wait, but at least
+ * `least`. Afterwards its row fades out within `fade`.
  */
 const lasts = 3200;
 const least = 600;
 const calm = 4;
 const fade = 320;
-/** How many gifts wait for a lane over the stage, and how often it is looked whether one is free, in milliseconds. */
+/** The maximum number of gifts that wait for a lane over the stage, and how often a free lane is looked for, in ms. */
 const mostForLanes = 3;
 const lanePause = 200;
 
-/** The picture of a gift. */
+/** Makes the picture of a gift. */
 export function giftIcon(gift) {
   const address = imageAddress(gift.iconURL);
   return h('span', { class: `gift-icon ${hueClass(gift.giftID)}`, 'aria-hidden': 'true' }, icon('gift'), address && image(address));
 }
 
-/** Who sends a gift: somebody, or several whose gifts were added up. */
+/** The name of the sender, or a text for several senders whose gifts were added up. */
 const senderOf = ({ user }) => (user ? nameOf(user) : t('gift.several'));
 
 /**
- * Shows gifts beside the stage, two at a time, and lets them cross it. A sender's same gifts in a row add up in one
- * row; others wait their turn, and none is left out while the page is seen. What waits is bounded (see GiftQueue) and
- * is shown for less while it is much; and while anything waits, more of the same does not keep a row. So whatever is
- * sent is seen within some 20 s, and half a second more for each kind of gift.
+ * Shows gifts beside the stage, two at a time, and also lets them cross the stage. Equal gifts of a sender are added up
+ * in one row. Other gifts wait, and none is dropped while the page is visible. The waiting gifts are bounded (see
+ * `GiftQueue`) and are shown for a shorter time while there are many. While others wait, further equal gifts do not
+ * extend a row. So each gift is shown within about 20 s, plus half a second for each kind of gift.
  */
 export class GiftShow {
   #barrage;
@@ -41,7 +41,7 @@ export class GiftShow {
   #laneTimer = 0;
   #shown = [];
 
-  /** @param {import('../barrage/renderer.js').BarrageRenderer} barrage what gifts cross the stage with */
+  /** @param {import('../barrage/renderer.js').BarrageRenderer} barrage draws the gifts that cross the stage */
   constructor(barrage) {
     this.#barrage = barrage;
     this.element = h('div', { class: 'gift-show', 'aria-hidden': 'true' });
@@ -49,13 +49,13 @@ export class GiftShow {
 
   /** @param {{ user: object, gift: object, count: number }} given */
   add(given) {
-    // A page in the background has slow timers, and would show hours of gifts on return; the chat has all of them.
+    // A page in the background has slow timers, and would show old gifts when it returns. The chat has all of them.
     if (document.hidden) return;
     this.#crossing.add(given);
     this.#cross();
     const key = keyOf(given.user, given.gift);
     const same = this.#shown.find((entry) => entry.key === key && !entry.isGoing);
-    // A row that is about to go would show it too shortly.
+    // A row that is fading out would show the gift for too short a time.
     if (same && !(same.isLate && this.#waiting.length > 0)) {
       same.count += given.count;
       this.#again(same);
@@ -70,7 +70,7 @@ export class GiftShow {
     clearTimeout(this.#laneTimer);
   }
 
-  /** Lets gifts cross the stage. As many lanes as there are, more may come: then they wait here, where they add up. */
+  /** Sends gifts across the stage. At most `mostForLanes` wait for a lane; the others wait here and are added up. */
   #cross() {
     while (this.#crossing.length > 0 && this.#barrage.waitingGifts < mostForLanes) {
       const entry = this.#crossing.take();
@@ -100,7 +100,7 @@ export class GiftShow {
     setText(entry.times, `×${entry.count}`);
     entry.times.classList.remove('again');
     requestAnimationFrame(() => entry.times.classList.add('again'));
-    // Who gives on and on keeps nobody waiting.
+    // While others wait, a sender who continues to give does not extend the row.
     if (this.#waiting.length === 0) this.#keep(entry);
   }
 

@@ -5,7 +5,7 @@ const colours = ['#ff6b98', '#ffb35c', '#ff5252', '#c77dff', '#4dd0e1'];
 const lasts = 2200;
 const most = 40;
 
-/** Hearts that rise and fade, on a canvas. Without motion, none are drawn: the number alone changes. */
+/** Draws rising hearts on a canvas. If the user prefers reduced motion, it draws none; only the number changes. */
 export class Hearts {
   #canvas;
   #context;
@@ -28,7 +28,7 @@ export class Hearts {
     this.#observer.observe(canvas);
   }
 
-  /** Lets hearts rise, at most five at once. */
+  /** Starts hearts, at most five for each call. */
   add(count = 1) {
     if (motion.matches || document.hidden) return;
     const now = performance.now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What the user may do with a person: by its role here and the other's. */
+/** The actions that the user may take on a person, by the roles of both. */
 export function actionsFor({ role, self, user, info, seat, isMuted }) {
   const targetRole = info.liveOwner.userID === user.userID ? 'owner' : info.admins.includes(user.userID) ? 'admin' : 'viewer';
   const isAbove = user.userID !== self && (role === 'owner' || (role === 'admin' && targetRole === 'viewer'));

@@ -7,13 +7,13 @@ import { hasText, onLanguage, t } from '../lib/i18n.js';
 import { KeyedList } from '../lib/keyed-list.js';
 import { RequestList } from './request-list.js';
 
-/** How long a request to another host waits, in seconds. */
+/** How long a request to another host stays open, in seconds. */
 const waits = 30;
 const durations = [30, 60, 180, 300];
 
-/** The owner's part about other lives: whom to connect with, who is connected, and battles between them. */
+/** The owner's part of the panel about other lives: candidates, connected lives, and battles. */
 export class CoHostSection extends Disposer {
-  /** Whether the server was asked for candidates: before that nobody knows that there are none. */
+  /** Whether the list of candidates was read; before that it is not known whether there are none. */
   #isRead = false;
 
   constructor(page) {
@@ -58,7 +58,7 @@ export class CoHostSection extends Disposer {
       await action();
     } catch (error) {
       this.page.shell.fail(error);
-      // The server may have taken the call all the same.
+      // The server may have applied the call although it failed here.
       void this.requests.read();
     }
   }
@@ -74,7 +74,7 @@ export class CoHostSection extends Disposer {
   async #invite(host) {
     const { coHost } = this.page.stores;
     await coHost.requestHostConnection({ targetHost: host.liveID, layoutTemplate: 600, timeout: waits });
-    // It may have been answered already.
+    // The request may have been answered already.
     if (coHost.state.invitees.some(({ liveID }) => liveID === host.liveID)) this.requests.asked({ kind: 'coHost', host }, waits);
   }
 
@@ -87,12 +87,12 @@ export class CoHostSection extends Disposer {
         userIDList: others.map(({ userID }) => userID), timeout: waits,
         config: { duration: Number(this.duration.value), needResponse, extensionInfo: '' },
       });
-      // The battle is asked for, but perhaps not of all.
+      // The battle was requested, but perhaps some hosts could not be invited.
       for (const host of others) {
         if (hasText(`fight.code${resultMap[host.userID]}`)) this.#tell(`fight.code${resultMap[host.userID]}`, host);
         else if (needResponse && resultMap[host.userID] === 0) this.requests.asked({ kind: 'battle', host, battleID }, waits);
       }
-      // Some may have been answered before the reply came.
+      // Some hosts may have answered before the reply arrived.
       await this.requests.read();
     });
   }
@@ -123,7 +123,7 @@ export class CoHostSection extends Disposer {
         () => h('li', { class: 'person' }, avatar(host, 'small'), h('span', { class: 'person-name' }, nameOf(host)),
         this.#button(isMuted ? 'connect.unmuteRemote' : 'connect.muteRemote', () => coHost.muteRemoteHostAudio({ liveID: host.liveID, isMuted: !isMuted })))];
     }));
-    // A battle of others is shown too, and keeps nobody from beginning another one.
+    // A battle of other hosts is shown too; it does not prevent this host from starting one.
     const isFighting = this.#fights(battle.state);
     this.start.hidden = this.duration.hidden = isFighting;
     this.needResponse.parentElement.hidden = isFighting;

@@ -12,20 +12,20 @@ import { words } from '../session/session.js';
 import { isOther } from './running-live.js';
 
 const templates = [600, 601, 602, 603, 604, 800, 801, 802, 200, 400, 50, 70, 2];
-/** How many seats a voice live gets. */
+/** The number of seats of a voice live. */
 const voiceSeats = { 50: 8, 70: 10, 2: 12 };
 
-/** The covers that the server has. */
+/** The cover images that the server provides. */
 const covers = ['cup', 'games', 'market', 'piano', 'radio'].map((name) => `/pages/covers/evening-${name}.svg`);
 
-/** What is said about a picture that would not be shown: the policy lets pages load those of few origins. */
+/** The error for a picture that would not be shown: the pages' policy allows images of few origins only. */
 const originsText = () => ({ origins: originsOfImages().join(', ') });
 const checkPicture = (address) => address !== '' && !imageAddress(address) && t('host.noPicture', originsText());
 
-/** Whether a text is the address of a product's page, as its card links to it. */
+/** Whether a text is an address to which a product card can link. */
 const isLink = (address) => address.startsWith('https://') && URL.canParse(address);
 
-/** Goes live: title, cover, category, stage, seats. */
+/** The form with which a user goes live: title, cover, category, stage, seats. */
 export class HostPage extends Disposer {
   constructor(shell) {
     super();
@@ -83,7 +83,7 @@ export class HostPage extends Disposer {
     this.#preview();
   }
 
-  /** The live as it will be: one for each user of these pages, so its owner finds it again. */
+  /** The info of the new live. Each user of these pages has one live id, so an owner finds a running live again. */
   get #info() {
     const template = Number(this.template.value);
     return {
@@ -112,7 +112,7 @@ export class HostPage extends Disposer {
       await session.goLive(info);
       kept.set('liveName', info.liveName);
       if (isOther(session.plaza.liveListStore.state.currentLive, info)) this.shell.say(t('host.runsAlready'), { lasts: 12_000 });
-      // The live runs already: a product that is rejected does not keep its host from it.
+      // The live is running already. If its product is rejected, the host enters it all the same.
       await this.#announceProduct(session.plaza.liveListStore).catch((error) => this.shell.say(t('host.noProduct', { reason: words(error) })));
       router.go({ page: 'live', live: info.liveID });
     } catch (error) {

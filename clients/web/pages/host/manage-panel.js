@@ -10,14 +10,15 @@ import { CoHostSection } from './co-host-section.js';
 import { openPerson } from './person-sheet.js';
 import { SeatList } from './seat-list.js';
 
-/** How many applications are asked about over the page at once; the panel lists all of them. */
+/** The maximum number of applications shown as dialogs over the page at once; the panel lists all of them. */
 const mostAsked = 3;
 
 /**
- * What owner and admins do: applications, guests, the live's rules; for the owner also co-hosts, battles and the end.
+ * The panel for owner and admins: applications, guests and the live's rules; for the owner also co-hosts, battles and
+ * the end of the live.
  */
 export class ManagePanel extends Disposer {
-  /** What takes away the question about each applicant. @type {Map<string, () => void>} */
+  /** For each applicant, the function that removes the dialog about it. @type {Map<string, () => void>} */
   #asked = new Map();
 
   constructor(page) {
@@ -40,7 +41,7 @@ export class ManagePanel extends Disposer {
       this.coHost.requests.element, this.coHost.element,
       h('section', {}, h('h2', {}, icon('shield'), h('span', { t: 'host.settings' })), this.muteAll.parentElement, this.giftsOn.parentElement),
       this.end);
-    // The store changes whenever somebody comes or goes, for its candidates; these lists do not.
+    // The store also changes when viewers come and go, because of its candidates. These lists do not change then.
     this.add(stores.coGuest.select(({ applicants }) => applicants, () => this.#drawApplications()));
     this.add(stores.coGuest.select(({ connected }) => connected, () => this.#drawGuests()));
     this.add(list.select(({ currentLive }) => currentLive, () => this.#drawRules()));
@@ -92,7 +93,7 @@ export class ManagePanel extends Disposer {
   #drawApplications() {
     const { coGuest } = this.page.stores;
     const { applicants } = coGuest.state;
-    // Who is no applicant any more: another host has answered, or the viewer thought better of it.
+    // Users who are no longer applicants: another host has answered, or the viewer has cancelled.
     for (const [userID, end] of this.#asked) if (!applicants.some((user) => user.userID === userID)) end();
     const button = (key, className, run) => h('button', { class: `button tight ${className}`, type: 'button', on: { click: () => this.#try(run) } }, t(key));
     const rows = applicants.map((user) => [user.userID, user, () => h('li', { class: 'person' },

@@ -15,7 +15,7 @@ const icons = { invite: 'seat', muteMic: 'micOff', unmuteMic: 'mic', muteCamera:
   ban: 'lock' };
 const dangers = new Set(['kick', 'ban', 'kickSeat']);
 
-/** Shows a person, with what the user may do. */
+/** Opens a dialog about a person, with the actions that the user may take. */
 export function openPerson(page, user) {
   const { stores, list, shell } = page;
   const info = list.state.currentLive;

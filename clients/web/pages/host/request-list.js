@@ -7,30 +7,30 @@ import { onLanguage, t } from '../lib/i18n.js';
 import { KeyedList } from '../lib/keyed-list.js';
 import { keyOf, OpenRequests } from './open-requests.js';
 
-/** How many requests are asked about over the page at once; the list has all of them. */
+/** The maximum number of requests shown as dialogs over the page at once; the list has all requests. */
 const mostAsked = 3;
-/** How many seconds pass between two reads, which find what another device of the owner has answered. */
+/** The seconds between two reads, which find requests that another device of the owner has answered. */
 const readsEvery = 10;
 
-/** The texts of a request, by its kind: over the page, and in the list to and from others. */
+/** The keys of the texts for a request, by its kind: for the dialog, and for incoming and outgoing ones in the list. */
 const texts = {
   coHost: { question: 'connect.incoming', incoming: 'connect.asks', outgoing: 'connect.asked' },
   battle: { question: 'fight.incoming', incoming: 'fight.asks', outgoing: 'fight.asked' },
 };
 
 /**
- * The requests between the owner's live and others that are open: a list with their answers, and questions over the
- * page.
+ * The open requests between the owner's live and others: a list with buttons, and a dialog over the page for each new
+ * request.
  */
 export class RequestList extends Disposer {
   /**
-   * The questions over the page, also those that are gone already, by the keys of their requests. @type
-   * {Map<string, { isShown: boolean, end: () => void }>}
+   * The dialogs, including those that are closed, by the keys of their requests.
+   * @type {Map<string, { isShown: boolean, end: () => void }>}
    */
   #questions = new Map();
-  /** The keys of the requests whose answer is on its way. */
+  /** The keys of the requests whose answer was sent and has no reply yet. */
   #answered = new Set();
-  /** What shows the remaining time of each request. @type {Map<string, HTMLElement>} */
+  /** For each request, the element with its remaining time. @type {Map<string, HTMLElement>} */
   #clocks = new Map();
   #isRead = false;
   #seconds = 0;
@@ -50,16 +50,16 @@ export class RequestList extends Disposer {
     this.#draw();
     if (page.role !== 'owner') return;
     this.every(1000, () => this.#tick());
-    // Another host may have asked before this panel was loaded, and the own requests may be of before a reload.
+    // There may be requests from before this panel was loaded, and outgoing ones from before a reload.
     void this.read();
   }
 
-  /** An own request that the server has taken. */
+  /** Adds an outgoing request that the server has accepted. */
   asked(request, seconds) {
     this.requests.put({ ...request, isIncoming: false, expiresAt: this.#now / 1000 + seconds });
   }
 
-  /** Takes an own request back. */
+  /** Cancels an outgoing request. */
   withdraw(request) {
     const { coHost, battle } = this.page.stores;
     const { kind, host, battleID } = request;
@@ -84,7 +84,9 @@ export class RequestList extends Disposer {
     return this.#answer(request, () => (kind === 'battle' ? battle.rejectBattle({ battleID }) : coHost.rejectHostConnection({ fromHostLiveID: host.liveID })));
   }
 
-  /** Answers a request, once. Until the server has taken the answer it stays in the list: it may be answered again. */
+  /**
+   * Answers a request once. It stays in the list until the server replies; after a failure it can be answered again.
+   */
   async #answer(request, action) {
     const key = keyOf(request);
     if (this.#answered.has(key)) return;
@@ -94,20 +96,20 @@ export class RequestList extends Disposer {
       this.requests.end(request);
     } catch (error) {
       this.page.shell.fail(error);
-      // It may have ended meanwhile.
+      // The request may have ended meanwhile.
       await this.read();
     } finally {
       this.#answered.delete(key);
     }
   }
 
-  /** Finds what is open and was not told. */
+  /** Reads the requests that no event has reported. */
   async read() {
     try {
       await this.requests.read();
       this.#isRead = true;
     } catch {
-      // What is known stays, and is read again.
+      // The known requests stay, and the next read tries again.
     }
   }
 
@@ -149,7 +151,7 @@ export class RequestList extends Disposer {
         : [button('connect.withdraw', '', () => this.withdraw(request))]));
   }
 
-  /** Asks about a request over the page, once, and unless there are too many questions already. */
+  /** Opens the dialog for a request, once, unless too many dialogs are open. */
   #ask(key, request) {
     if (this.#questions.has(key)) return;
     const isShown = [...this.#questions.values()].filter((other) => other.isShown).length < mostAsked;

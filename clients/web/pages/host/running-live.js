@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Whether a live that runs is another one than what was asked for: who goes live again enters it as it was begun.
+ * Whether a running live differs from the requested one. A host who goes live again enters the live as it was created.
  *
- * @param {object} running LiveInfo of the live
- * @param {object} wanted the fields of LiveInfo that were asked for
+ * @param {object} running the LiveInfo of the running live
+ * @param {object} wanted the requested fields of LiveInfo
  */
 export function isOther(running, wanted) {
   return Object.entries(wanted).some(([name, value]) => JSON.stringify(running[name]) !== JSON.stringify(value));

@@ -7,8 +7,8 @@ import { KeyedList } from '../lib/keyed-list.js';
 import { switchLock } from './seat-sheet.js';
 
 /**
- * All seats of the live, with their locks. On many stages an empty seat has no region, and while lives are connected
- * none has, so it cannot be chosen there.
+ * All seats of the live, with their locks. On many stages an empty seat has no region, and while lives are connected no
+ * empty seat has one. So empty seats are chosen in this list.
  */
 export class SeatList extends Disposer {
   constructor(page) {
@@ -35,13 +35,13 @@ export class SeatList extends Disposer {
     const values = { number: index + 1, name: nameOf(userInfo) };
     const isTaken = userInfo.userID !== '';
     const change = isLocked ? 'host.unlock' : 'host.lock';
-    // A lock takes whoever sits there off the seat, which its button says and shows. The owner's seat has none.
+    // Locking a seat removes its occupant, which the button says. The owner's seat has no lock.
     const isOwners = userInfo.userID === this.page.list.state.currentLive.liveOwner.userID;
     const button = h('button', {
       class: `button tight${isTaken ? ' danger' : ''}`, type: 'button',
       'aria-label': t(isTaken ? 'host.lockTakenSeat' : `${change}Seat`, values),
       on: { click: async () => {
-        // A second click while the call is under way asks for nothing more.
+        // A second click while the call is open does nothing.
         if (button.ariaDisabled === 'true') return;
         button.ariaDisabled = 'true';
         await switchLock(this.page, seat);

@@ -14,7 +14,7 @@ export async function switchLock(page, seat) {
   }
 }
 
-/** Shows what a host may do with an empty seat: lock or unlock it, and an admin may sit there. */
+/** Opens a dialog about an empty seat: a host may lock or unlock it, and an admin may also sit there. */
 export function openSeat(page, seat) {
   const number = seat.index + 1;
   const button = (name, text, run) => h('button', { class: 'button', type: 'button', on: { click: () => {

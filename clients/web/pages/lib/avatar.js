@@ -2,25 +2,25 @@
 import { h } from './dom.js';
 import { hash, initials, nameOf } from './format.js';
 
-/** How many colours the style sheets have for people and covers. */
+/** The number of colours that the style sheets have for people and covers. */
 const hues = 10;
 
-/** The colour class of an id: the same everywhere. */
+/** The colour class of an id; the same on all pages. */
 export function hueClass(id) {
   return `hue-${hash(String(id ?? '')) % hues}`;
 }
 
 let imageOrigins = new Set();
 
-/** Sets the origins from which the policy lets images be loaded, besides the page's own. @param {string[]} origins */
+/** Sets the origins of images that the policy allows besides the page's own origin. @param {string[]} origins */
 export function allowImagesOf(origins) {
   imageOrigins = new Set(origins);
 }
 
-/** The origins of images, the page's own first. */
+/** The allowed origins of images, the page's own first. */
 export const originsOfImages = () => [location.origin, ...imageOrigins];
 
-/** An address that an image may have. Anything else is shown as without an image: nothing is asked of third parties. */
+/** Returns the address if its image is allowed, otherwise nothing, so that no request goes to other servers. */
 export function imageAddress(address) {
   if (!address) return undefined;
   try {
@@ -31,7 +31,7 @@ export function imageAddress(address) {
   }
 }
 
-/** A user's picture: the image, or the initials on the user's colour, also when the image does not load. */
+/** A user's picture: the image, or the initials on the user's colour if there is no image or it does not load. */
 export function avatar(user, size = 'medium') {
   const element = h('span', { class: `avatar avatar-${size} ${hueClass(user?.userID)}`, 'aria-hidden': 'true' });
   element.append(h('span', { class: 'avatar-initials' }, initials(nameOf(user))));
@@ -40,7 +40,7 @@ export function avatar(user, size = 'medium') {
   return element;
 }
 
-/** An image that takes itself away if it cannot be loaded. */
+/** An image element that removes itself if the image does not load. */
 export function image(address) {
   const element = h('img', { src: address, alt: '', loading: 'lazy', decoding: 'async', referrerpolicy: 'no-referrer' });
   element.addEventListener('error', () => element.remove(), { once: true });

@@ -2,13 +2,12 @@
 import { bindText } from './i18n.js';
 
 /**
- * Makes an element. Strings become text nodes, never markup: nothing on these pages is parsed as HTML.
+ * Makes an element. Strings become text nodes and never markup, so no text of these pages is parsed as HTML.
  *
  * @param {string} tag
  * @param {object} [props] `class`, `on` {event: listener}, `data` {name: value}, `style` {property: value}, `t` (a key
- * of
- *   the texts) with `values`, `label`, `placeholder`, `title` (keys of the texts); all else is an attribute. An
- *   attribute that is false, null or undefined is left out.
+ *   of the texts) with `values`, `label`, `placeholder`, `title` (keys of the texts); any other name is an attribute.
+ *   An attribute that is false, null or undefined is omitted.
  * @param {...(Node | string | null | undefined | false)} children
  * @returns {HTMLElement}
  */
@@ -18,7 +17,7 @@ export function h(tag, props = {}, ...children) {
   if (className) element.className = className;
   for (const [name, listener] of Object.entries(on ?? {})) element.addEventListener(name, listener);
   for (const [name, value] of Object.entries(data ?? {})) element.dataset[name] = value;
-  // The policy forbids style attributes; properties set from script are allowed.
+  // The policy forbids style attributes, but allows properties that a script sets.
   for (const [name, value] of Object.entries(style ?? {})) element.style.setProperty(name, value);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
@@ -38,18 +37,18 @@ export function fill(parent, ...children) {
   return parent;
 }
 
-/** Closes all dialogs: what they are about is no longer shown, and under a dialog nothing can be used. */
+/** Closes all dialogs, because their subject is no longer shown, and an open dialog blocks the page. */
 export function closeDialogs() {
   for (const dialog of document.querySelectorAll('dialog')) dialog.close();
 }
 
-/** Sets a text only if it differs, so that nothing is laid out again without need. */
+/** Sets a text only if it differs, to avoid an unnecessary layout. */
 export function setText(element, text) {
   const next = String(text);
   if (element.textContent !== next) element.textContent = next;
 }
 
-/** Collects clean-ups of a view, so that leaving it leaves nothing behind. */
+/** Collects the clean-up functions of a view, which run when the user leaves it. */
 export class Disposer {
   #actions = [];
 

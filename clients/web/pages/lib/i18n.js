@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The texts of each language, from when it is first chosen. All have the same keys, and each is one file. */
+/** The texts of each language, loaded when it is first chosen. All languages have the same keys; each is one file. */
 const languages = { en: undefined, zh: undefined };
 
 const pluralRules = { en: new Intl.PluralRules('en'), zh: new Intl.PluralRules('zh') };
-/** What is bound to an element: attribute (or `text`) to key and values. */
+/** For each bound element, its attributes (or `text`) with the keys and values of their texts. */
 const bindings = new WeakMap();
 const listeners = new Set();
 let current = 'en';
 let wanted = 'en';
-/** The texts of the language shown, by key; none before the first language is loaded. */
+/** The texts of the shown language, by key; empty before the first language is loaded. */
 let texts = {};
 
 async function load(name) {
   try {
-    // Not relative to this module, which the gateway moves into a file with others.
+    // The address is not relative to this module, because the gateway bundles the module into another file.
     const response = await fetch(`/pages/texts/${name}.json`);
     if (!response.ok) throw new Error(String(response.status));
     return await response.json();
   } catch (error) {
-    // They are loaded again when the language is next chosen.
+    // After a failure, the texts are loaded again when the language is next chosen.
     languages[name] = undefined;
     throw Object.assign(new Error(`the texts ${name} cannot be loaded: ${error.message}`), { codeName: 'textsNotLoaded' });
   }
 }
 
-/** The language shown. */
+/** The shown language. */
 export function language() {
   return current;
 }
 
-/** The language to begin with: the one kept from last time, else the browser's first that we have. */
+/** The initial language: the stored one, otherwise the first of the browser's languages that exists here. */
 export function preferredLanguage(kept, accepted) {
   if (kept in languages) return kept;
   for (const tag of accepted ?? []) {
@@ -42,7 +42,7 @@ export function preferredLanguage(kept, accepted) {
 
 /**
  * Returns the text of `key`, with `{name}` replaced by `values.name`. With `values.count`, `key.one` or `key.other` is
- * taken where the text has these forms. A key without a text is returned itself, so that a fault is seen and not fatal.
+ * used if the text has these forms. For an unknown key the key itself is returned, so that the fault is visible.
  */
 export function t(key, values = {}) {
   let text = texts[key];
@@ -55,7 +55,7 @@ export function hasText(key) {
   return key in texts;
 }
 
-/** Shows `key` in an element, now and after each change of the language. */
+/** Shows the text of `key` in an element, now and after each change of the language. */
 export function bindText(element, attribute, key, values) {
   const bound = bindings.get(element) ?? {};
   bound[attribute] = { key, values };
@@ -70,14 +70,14 @@ function show(element, attribute, { key, values }) {
 }
 
 /**
- * Changes the language of all bound texts at once, without building a view again.
+ * Changes the language of all bound texts in place; no view is built again.
  *
- * @returns {Promise<void>} fails if the texts of the language cannot be loaded; then the language stays
+ * @returns {Promise<void>} rejected if the texts of the language cannot be loaded; then the language stays
  */
 export async function setLanguage(next) {
   wanted = next;
   const loaded = await (languages[next] ??= load(next));
-  // Another language was chosen meanwhile.
+  // The user has chosen another language meanwhile.
   if (wanted !== next) return;
   current = next;
   texts = loaded;
@@ -91,15 +91,15 @@ export async function setLanguage(next) {
 /**
  * Shows the first language: the preferred one, or another if its texts cannot be loaded.
  *
- * @param {string | undefined} kept the language of last time
- * @returns {Promise<void>} fails if no texts can be loaded
+ * @param {string | undefined} kept the stored language
+ * @returns {Promise<void>} rejected if no texts can be loaded
  */
 export async function startLanguage(kept) {
   const first = preferredLanguage(kept, navigator.languages);
   await setLanguage(first).catch(() => setLanguage(first === 'en' ? 'zh' : 'en'));
 }
 
-/** @returns {() => void} ends it */
+/** @returns {() => void} ends the subscription */
 export function onLanguage(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);

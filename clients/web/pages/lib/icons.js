@@ -31,7 +31,7 @@ const outlines = {
   users: 'M9 5a3.5 3.5 0 100 7 3.5 3.5 0 000-7zM2.5 20c0-3.5 3-5 6.5-5s6.5 1.5 6.5 5M16 5.5a3.5 3.5 0 010 6.5M18 15c2.5.500 3.5 2.5 3.5 5',
 };
 
-/** An icon in the colour of the text. It says nothing to a screen reader: its button has a label. */
+/** An icon in the colour of the text. Screen readers ignore it, because its button has a label. */
 export function icon(name) {
   const space = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(space, 'svg');

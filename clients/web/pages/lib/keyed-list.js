@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What can have the focus in a row: the row itself, or a part of it. */
+/** The selector of elements in a row that can have the focus: the row itself, or a part of it. */
 const controlsOf = (row) => [row, ...row.querySelectorAll('a, button, input')];
 
 /**
- * The rows of a list, each with a key. A row stays the same element for as long as it shows the same: a press on an
- * element that is replaced before it ends does nothing, and the focus falls to the page.
+ * The rows of a list, each with a key. A row keeps its element while its content stays the same. If an element were
+ * replaced during a click, the click would have no effect and the page would lose the focus.
  */
 export class KeyedList {
   #rows = new Map();
 
   constructor(element) {
     this.element = element;
-    // Rows move up under the focus: a key that is held would press the button of one after another.
+    // When a row is removed, the next one moves under the focus. A held key would then press the button of each row.
     element.addEventListener('keydown', (event) => {
       if (event.repeat && /^(Enter| )$/.test(event.key)) event.preventDefault();
     });
@@ -21,10 +21,9 @@ export class KeyedList {
   /**
    * Shows these rows in their order, and no others.
    *
-   * @param {[key: string, shown: unknown, make: () => HTMLElement][]} rows a row is made anew when `shown`, as JSON, or
-   * the
-   *   language has changed. The focus stays in the row that has it, or goes to the row in its place
-   * @param {() => HTMLElement} [blank] the only row of a list that is empty
+   * @param {[key: string, shown: unknown, make: () => HTMLElement][]} rows a row is made again if the JSON of `shown`,
+   *   or the language, has changed. The focus stays in its row, or moves to the row at the same place
+   * @param {() => HTMLElement} [blank] makes the only row of an empty list
    */
   show(rows, blank) {
     if (rows.length === 0 && blank) rows = [['', '', blank]];
@@ -54,7 +53,7 @@ export class KeyedList {
     if (focus) this.#setFocus(focus);
   }
 
-  /** Where the focus is: in the row of which key, which row of the list that is, and at which of its controls. */
+  /** The place of the focus: the key and index of its row, and the index of the control in the row. */
   #focus() {
     const { activeElement } = document;
     if (!this.element.contains(activeElement)) return undefined;
@@ -63,8 +62,8 @@ export class KeyedList {
   }
 
   /**
-   * Gives the focus back: moving or replacing a row takes it away. If the row is gone it goes to the one in its place,
-   * else to the last one, else to the list, or to what is around it if the list is not shown any more.
+   * Restores the focus after rows were moved or replaced. If the row is gone, the focus goes to the row at its place,
+   * otherwise to the last row, otherwise to the list, or to the element around a list that is hidden.
    */
   #setFocus({ key, index, control }) {
     const { children } = this.element;

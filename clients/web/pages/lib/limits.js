@@ -2,18 +2,18 @@
 import { t } from './i18n.js';
 
 /**
- * The bytes of a text as the server's limits count them: in a plain text `"` and `\` are two (PROTOCOL.md, section 12).
+ * The bytes of a text as the server counts them: in a plain text `"` and `\` count as two (PROTOCOL.md, section 12).
  */
 export function byteCount(text, { isPlain }) {
   return new TextEncoder().encode(isPlain ? text.replace(/["\\]/g, '$&$&') : text).length;
 }
 
 /**
- * Lets a form say that a text has more bytes than the server takes, where a sign may have up to four, or what a plain
- * text may not have.
+ * Makes a form field report a text that is longer than the server allows (a character has up to four bytes), or that
+ * contains a character that a plain text must not have.
  *
- * @param {{ isPlain: boolean, check?: (text: string) => string | false }} options `check` finds what else is wrong, in
- * words
+ * @param {{ isPlain: boolean, check?: (text: string) => string | false }} options `check` returns the text of another
+ *   error, or false
  */
 export function limitBytes(input, most, { isPlain, check }) {
   input.addEventListener('input', () => {

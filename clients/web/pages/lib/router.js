@@ -2,7 +2,7 @@
 
 /**
  * Reads a place of the pages from the address's fragment: `#/`, `#/live/ID`, `#/host`.
- * Anything else is the plaza, with a word about it.
+ * Any other fragment is the list of lives, with a message about the address.
  */
 export function parsePlace(fragment) {
   const path = fragment.replace(/^#\/?/, '').split('?')[0];
@@ -13,18 +13,18 @@ export function parsePlace(fragment) {
     if (page === 'live' && /^[!-.0-~]{1,48}$/.test(live)) return { page, live };
     if (page === 'host' && !live) return { page };
   } catch {
-    // No text, and so no name.
+    // The id is not valid UTF-8, so it is no id.
   }
   return { page: 'plaza', isUnknown: path !== '' };
 }
 
-/** The fragment of a place. */
+/** The fragment of a route. */
 export function placeAddress({ page, live }) {
   if (page === 'plaza') return '#/';
   return live ? `#/${page}/${encodeURIComponent(live)}` : `#/${page}`;
 }
 
-/** Calls `show` with the place now and after each change of the address. */
+/** Calls `show` with the present route, and after each change of the address. */
 export class Router {
   #show;
 

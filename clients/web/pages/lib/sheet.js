@@ -3,8 +3,7 @@ import { h } from './dom.js';
 import { icon } from './icons.js';
 
 /**
- * Opens a dialog with a title, which Escape, its button and a click beside it close. The browser keeps the focus
- * inside.
+ * Opens a dialog with a title. Escape, its button and a click outside close it. The browser keeps the focus inside.
  *
  * @param {string | { t: string, values?: object }} title
  * @param {...Node} content
@@ -31,8 +30,8 @@ export function openSheet(title, ...content) {
 }
 
 /**
- * Puts the messages over the page into the dialog in front. What is outside of it can neither be pressed nor is it read
- * aloud.
+ * Moves the messages of the page into the topmost dialog: elements outside of it cannot be clicked, and screen readers
+ * ignore them.
  */
 function moveMessages() {
   const messages = document.querySelector('.toasts');

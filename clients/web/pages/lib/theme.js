@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Values that a browser keeps. It may forbid it; then nothing is kept. @param {() => Storage} storage */
+/** Values that the browser stores. If the browser forbids it, nothing is stored. @param {() => Storage} storage */
 function keeper(storage) {
   return {
     get(key) {
@@ -15,21 +15,21 @@ function keeper(storage) {
         if (value === undefined) storage().removeItem(`liveplaza.${key}`);
         else storage().setItem(`liveplaza.${key}`, value);
       } catch {
-        // Not kept.
+        // The browser does not store it.
       }
     },
   };
 }
 
-/** What is kept on this device, such as theme and language. */
+/** The values stored on this device, such as theme and language. */
 export const kept = keeper(() => localStorage);
-/** What this window keeps, also when it is loaded again: who is signed in. Another window may be another user. */
+/** The values of this window, which survive a reload: the signed-in user. Other windows may have other users. */
 export const keptInWindow = keeper(() => sessionStorage);
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 export const motion = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Whether the dark theme is shown: as chosen here, else as the system says. */
+/** Whether the dark theme is shown: as the user has chosen, otherwise as the system prefers. */
 export function isDark() {
   const chosen = kept.get('theme');
   return chosen ? chosen === 'dark' : dark.matches;

@@ -4,7 +4,7 @@ import { h } from './dom.js';
 const lasts = 4500;
 const most = 3;
 
-/** Short messages over the page, read aloud by a screen reader. */
+/** Short messages over the page, which a screen reader announces. */
 export class Toasts {
   constructor() {
     this.element = h('div', { class: 'toasts', role: 'status', 'aria-live': 'polite' });
@@ -15,8 +15,8 @@ export class Toasts {
    *
    * @param {string} text
    * @param {{ actions?: { text: string, isPrimary?: boolean, run: () => void }[], lasts?: number, gone?: () => void }} [options]
-   *   with actions it stays until one is chosen or its time is over; `gone` hears when a message with actions is away
-   * @returns {() => void} takes it away
+   *   with actions, the message stays until the user chooses one or its time is over; `gone` is called when it is removed
+   * @returns {() => void} removes the message
    */
   show(text, { actions = [], lasts: time = actions.length > 0 ? 15_000 : lasts, gone } = {}) {
     const toast = h('div', { class: 'toast' }, h('span', {}, text));
@@ -30,7 +30,7 @@ export class Toasts {
       toast.append(h('button', { class: `button tight${isPrimary ? ' primary' : ''}`, type: 'button', on: { click: () => { remove(); run(); } } }, label));
     }
     const old = [...this.element.children].filter((child) => !child.querySelector('button'));
-    // Whoever presses again and again is told the same once.
+    // The same message is not shown twice at once.
     old.filter((child, index) => index < old.length - (most - 1) || child.textContent === toast.textContent).forEach((child) => child.remove());
     this.element.append(toast);
     return remove;

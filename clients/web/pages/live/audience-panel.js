@@ -6,10 +6,10 @@ import { onLanguage, t } from '../lib/i18n.js';
 import { KeyedList } from '../lib/keyed-list.js';
 import { openPerson } from './sheets.js';
 
-/** How long the list waits after a change before it is drawn, in milliseconds: many come and go. */
+/** The delay from a change of the audience to the drawing of the list, in milliseconds: changes are frequent. */
 const calm = 400;
 
-/** Who watches, the owner first. */
+/** The list of viewers, the owner first. */
 export class AudiencePanel extends Disposer {
   #timer = 0;
 

@@ -7,9 +7,9 @@ import { onLanguage, t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
 import { openPerson } from './sheets.js';
 
-/** The chat of a live, and the line to write in. */
+/** The chat of a live, and the input line. */
 export class ChatPanel extends Disposer {
-  /** The number of the last message shown, so that each is shown once. */
+  /** The number of the last shown message, so that no message is shown twice. */
   #last = 0;
 
   constructor(page) {
@@ -43,7 +43,7 @@ export class ChatPanel extends Disposer {
     this.add(() => { shell.session.wire.onGap = () => {}; });
   }
 
-  /** Tells of admins who come and go, and of tips that are left out, as states do. */
+  /** Shows changes of states as messages: admins who come and go, and the omission of tips. */
   #followAdmins() {
     let admins;
     this.add(this.page.list.select(({ currentLive }) => currentLive.admins, (next) => {
@@ -57,7 +57,7 @@ export class ChatPanel extends Disposer {
     const { wire } = this.page.shell.session;
     wire.onTips = (isDegraded) => this.#note(isDegraded ? 'chat.degraded' : 'chat.complete');
     this.add(() => { wire.onTips = () => {}; });
-    // The server may have said it before this panel was there.
+    // The server may have sent this state before the panel existed.
     if (wire.isDegraded) this.#note('chat.degraded');
   }
 
@@ -75,7 +75,7 @@ export class ChatPanel extends Disposer {
   }
 
   #messages(messages) {
-    // The list only grows at its end, but for a history, which comes first of all.
+    // New messages are always at the end of the list, except the history, which is received first.
     const fresh = [];
     for (let index = messages.length - 1; index >= 0 && messages[index].sequence > this.#last; index -= 1) fresh.unshift(messages[index]);
     for (const message of fresh) {

@@ -4,10 +4,10 @@ import { clock, compactCount } from '../lib/format.js';
 import { language } from '../lib/i18n.js';
 
 /**
- * How somebody lost the place in a live without being put out, by the reason of `onKickedOutOfLive`; such a user may
- * enter again.
+ * The texts for a user who has lost its place in a live without being kicked, by the reason of `onKickedOutOfLive`.
+ * Such a user may enter again.
  *
- * The last of them is named by the SDK, and this server does not send it.
+ * The SDK defines the last reason, but this server does not send it.
  */
 const losses = {
   byLoggedOnOtherDevice: 'live.kickedDevice', forNetworkDisconnected: 'live.kickedNetwork',
@@ -15,14 +15,14 @@ const losses = {
   forCountOfJoinedRoomsExceedLimit: '',
 };
 
-/** The heading, and the reason if there is more to say. */
+/** Makes the heading, and the reason if it says more. */
 function wordsOf({ reason, isKick }) {
   if (!isKick) return ['live.ended', reason === 'endedByHost' ? 'live.endedByHost' : 'live.endedByServer'];
   if (reason in losses) return ['live.out', losses[reason]];
   return ['live.kicked', reason === 'byServer' && 'live.kickedServer'];
 }
 
-/** What is shown after a live: why it is over for this user, and its figures. */
+/** The screen after a live: why it has ended for this user, and its statistics. */
 export class Ending {
   /**
    * @param {{ reason: string, isKick?: boolean, statistics?: object }} detail of `onLiveEnded` or `onKickedOutOfLive`
@@ -38,7 +38,7 @@ export class Ending {
   }
 }
 
-/** The figures of a live. @param {object} figures LiveStatistics */
+/** The statistics of a live. @param {object} figures LiveStatistics */
 export function summaryList(figures) {
   const number = (value) => compactCount(value, language());
   const entries = [

@@ -5,10 +5,10 @@ import { language, t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
 import { words } from '../session/session.js';
 
-/** The language in which the gifts of each live were read. @type {WeakMap<object, string>} */
+/** For each live, the language in which its gifts were read. @type {WeakMap<object, string>} */
 const readIn = new WeakMap();
 
-/** Lets the user choose and send a gift. */
+/** Opens the dialog in which the user chooses and sends a gift. */
 export function openGifts(page) {
   const { gift } = page.stores;
   const body = h('div', {});
@@ -16,7 +16,7 @@ export function openGifts(page) {
   const say = (role, ...content) => fill(body, h('div', { class: 'blank', role }, ...content));
   const show = async () => {
     const hadFocus = body.contains(document.activeElement);
-    // What has the focus in the body is replaced; who has moved it elsewhere meanwhile keeps it there.
+    // The content with the focus is replaced. If the user has moved the focus meanwhile, it stays there.
     const giveFocus = (selector) => {
       if (hadFocus && [document.body, sheet].includes(document.activeElement)) body.querySelector(selector).focus();
     };
@@ -38,7 +38,7 @@ export function openGifts(page) {
   void show();
 }
 
-/** Reads the gifts of the app in the language of the page. */
+/** Reads the app's gifts in the language of the page. */
 async function readGifts(gift) {
   const wanted = language();
   gift.setLanguage(wanted);
@@ -46,7 +46,7 @@ async function readGifts(gift) {
   readIn.set(gift, wanted);
 }
 
-/** The gifts to choose from, and what sends the chosen one. */
+/** Makes the list of gifts and the button that sends the chosen one. */
 function chooser(page, sheet, gifts) {
   let chosen;
   const choose = (gift, focus) => {
@@ -73,7 +73,7 @@ function chooser(page, sheet, gifts) {
   const count = h('select', { class: 'input', label: 'gift.count' }, ...[1, 5, 10, 66, 99].map((number) => h('option', { value: number }, `× ${number}`)));
   count.style.width = 'auto';
   const send = h('button', { class: 'button primary', type: 'button', t: 'gift.send', on: { click: async () => {
-    // Each call is a gift of its own, and paid: a second click, or a key that is held, may not send another one.
+    // Each call sends and charges one gift, so a double click or a held key must not make a second call.
     if (send.ariaDisabled === 'true') return;
     send.ariaDisabled = 'true';
     try {

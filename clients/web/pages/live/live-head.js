@@ -6,7 +6,7 @@ import { icon } from '../lib/icons.js';
 import { language, onLanguage, t } from '../lib/i18n.js';
 import { openState } from './sheets.js';
 
-/** The head of a live: whose it is, how many watch, and the state of the connection. */
+/** The head of a live: its owner, the number of viewers, and the state of the connection. */
 export class LiveHead extends Disposer {
   constructor(page) {
     super();

@@ -12,17 +12,17 @@ import { openGifts } from './sheets.js';
 
 /** The list of viewers. */
 const loadAudience = async () => (await import('./audience-panel.js')).AudiencePanel;
-/** The panel of owner and admins. */
+/** The panel for owner and admins. */
 const loadManage = async () => (await import('../host/manage-panel.js')).ManagePanel;
-/** The card of a product, which few lives have. */
+/** The product card, which few lives have. */
 const loadProduct = async () => (await import('./product-card.js')).ProductCard;
 
-/** What is shown after a live. */
+/** The screen after a live. */
 const loadEnding = async () => (await import('./ending.js')).Ending;
 
-/** A live: stage, chat, audience; for its owner and admins also the panel to manage it. */
+/** The page of a live: stage, chat, audience; for owner and admins also the panel that manages it. */
 export class LivePage extends Disposer {
-  /** Whether the live has ended for this user, or another page is shown. */
+  /** Whether the live has ended for this user, or the user has left the page. */
   isGone = false;
 
   constructor(shell, { live }) {
@@ -33,13 +33,13 @@ export class LivePage extends Disposer {
     this.list = shell.session.plaza.liveListStore;
     this.status = h('p', { class: 'blank', role: 'status', t: 'live.joining' });
     this.element = h('div', { class: 'live' }, this.status);
-    // It may end while the parts of the page are loaded.
+    // The live may end while the parts of the page are loaded.
     this.listen(this.list, 'onLiveEnded', ({ detail }) => detail.liveID === this.liveID && this.#ended(detail));
     this.listen(this.list, 'onKickedOutOfLive', ({ detail }) => detail.liveID === this.liveID && this.#ended({ ...detail, isKick: true }));
     void this.#enter();
   }
 
-  /** What this user may do here. */
+  /** The user's permissions in the live. */
   get role() {
     const { liveOwner, admins } = this.list.state.currentLive;
     const self = this.shell.session.user?.userID;
@@ -54,8 +54,8 @@ export class LivePage extends Disposer {
   async #enter() {
     try {
       await this.shell.session.enter(this.liveID);
-      // An owner's panel is there before the first application comes. Where it cannot be loaded, the live was entered
-      // all the same, and `#later` tries again.
+      // The panel is loaded before the first application can arrive. If the load fails, the live is entered all the
+      // same, and `#later` tries again.
       if (this.isHost) await loadManage().catch(() => {});
       if (!this.isGone) this.#show();
     } catch (error) {
@@ -108,13 +108,13 @@ export class LivePage extends Disposer {
       gift.ariaDisabled = String(!isOn);
       bindText(gift, 'title', isOn ? 'live.gift' : 'gift.off');
     }));
-    // The key of the card, which is not loaded yet.
+    // The key is defined here, because the module of the card is not loaded yet.
     this.add(this.list.select(({ currentLive }) => Boolean(currentLive.metaData['product-name']), (hasProduct) => {
       if (hasProduct) void this.#later('product', loadProduct, product);
     }));
     shell.session.wire.onResumed = (replayed) => shell.say(t(replayed ? 'state.resumed' : 'state.resumedGap'));
     this.add(() => { shell.session.wire.onResumed = () => {}; });
-    // Loaded while one watches: when the live ends, the gateway may be gone.
+    // The end screen is loaded in advance: when the live ends, the gateway may not be reachable.
     void loadEnding().catch(() => {});
   }
 
@@ -130,7 +130,7 @@ export class LivePage extends Disposer {
     if (this.isHost) void this.#later('manage', loadManage, this.manageBody);
   }
 
-  /** Makes a part that not every visit needs, once, in the place of an empty element. */
+  /** Loads a part that not every visit needs, once, and puts it in place of an empty element. */
   async #later(name, load, empty) {
     try {
       const Part = await load();
@@ -151,7 +151,7 @@ export class LivePage extends Disposer {
     this.dispose();
     try {
       const Ending = await loadEnding();
-      // The user went on to another page meanwhile.
+      // The user has left the page meanwhile.
       if (!this.element.isConnected) return;
       const { element } = new Ending(detail, () => this.shell.router.go({ page: 'live', live: this.liveID }));
       fill(this.element, element);

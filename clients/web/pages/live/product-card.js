@@ -3,10 +3,10 @@ import { hueClass, image, imageAddress } from '../lib/avatar.js';
 import { Disposer, fill, h } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
 
-/** The keys of a live's metadata that describe a product. */
+/** The keys of the metadata that describe a product. */
 export const productKeys = { name: 'product-name', price: 'product-price', cover: 'product-cover', url: 'product-url' };
 
-/** The product of a live, if its metadata names one. */
+/** The product card of a live; nothing if its metadata names no product. */
 export class ProductCard extends Disposer {
   #hidden;
 
@@ -16,7 +16,7 @@ export class ProductCard extends Disposer {
     this.add(page.list.select(({ currentLive }) => currentLive.metaData, (metaData) => this.#show(metaData)));
   }
 
-  /** A product's page may be anywhere, but it is a page. */
+  /** Returns the address of a product if it is an https address; any host is allowed. */
   static #link(address) {
     try {
       return address && new URL(address).protocol === 'https:' ? address : undefined;

@@ -8,14 +8,14 @@ import { keptInWindow } from '../lib/theme.js';
 import { voiceTemplates } from '../stage/stage-plan.js';
 import { openSeat, speak } from './sheets.js';
 
-/** How long an application waits, in seconds. */
+/** How long an application stays open, in seconds. */
 const waits = 60;
 
-/** What a user does about seats: ask for one, answer an invitation, leave, and switch its own microphone and camera. */
+/** The user's actions about seats: apply, answer an invitation, leave, and switch microphone and camera. */
 export class SeatActions extends Disposer {
   #isWaiting = false;
   #timer = 0;
-  /** The invitation that is asked about: whose it is, its answers, and what takes the question away. */
+  /** The invitation that is shown: the host, the buttons, and the function that removes its dialog. */
   #invitation;
 
   constructor(page) {
@@ -45,21 +45,20 @@ export class SeatActions extends Disposer {
     keptInWindow.set('seatIn');
   }
 
-  /** The user's own seat, if it sits in this live. */
+  /** The user's own seat in this live, if any. */
   get ownSeat() {
     const self = this.page.shell.session.user?.userID;
     return this.page.stores.seat.state.seatList.find(({ liveID, userInfo }) => liveID === this.page.liveID && userInfo.userID === self);
   }
 
   /**
-   * The page is closed, or loaded again, which takes a guest off its seat: in the second case the next page tells of
-   * it.
+   * Leaves the seat because the page is closed or reloaded. After a reload, the next page tells the user about it.
    */
   keepPlace() {
     if (!this.page.isGone && this.page.role !== 'owner' && this.ownSeat) keptInWindow.set('seatIn', this.page.liveID);
   }
 
-  /** An empty seat of the stage was chosen. */
+  /** Handles the choice of an empty seat on the stage. */
   chosen(seat) {
     if (this.page.isHost) return openSeat(this.page, seat);
     if (seat.isLocked) return this.page.shell.say(t('seat.locked', { number: seat.index + 1 }));
@@ -91,7 +90,7 @@ export class SeatActions extends Disposer {
     this.#draw();
   }
 
-  /** Asks over the page, and by buttons here: a message at the end of the page is far for a keyboard. */
+  /** Shows an invitation as a dialog and as buttons here, because the dialog is far away for keyboard users. */
   #invited({ hostUser, expiresAt }) {
     const { coGuest } = this.page.stores;
     const inviter = { inviterID: hostUser.userID };
@@ -122,7 +121,7 @@ export class SeatActions extends Disposer {
     }
   }
 
-  /** A button that switches a device; its name is that of the icon and of the texts. */
+  /** Makes a button that switches a device; `name` is the name of its icon and of its texts. */
   #device(name, isOn, change) {
     return [name, isOn, () => h('button', { class: 'button round', type: 'button', 'aria-label': t(`seat.${name}${isOn ? 'Off' : 'On'}`), 'aria-pressed': String(isOn),
       on: { click: () => this.#try(() => change(!isOn)) } }, icon(isOn ? name : `${name}Off`))];
@@ -145,7 +144,7 @@ export class SeatActions extends Disposer {
     const seat = this.ownSeat;
     if (seat) {
       this.#isWaiting = false;
-      // Who sits is invited no more.
+      // A user on a seat has no invitation any more.
       this.#invitation?.end();
     }
     this.buttons.show((seat ? this.#seated(seat.userInfo) : this.#standing()).filter(Boolean));
@@ -165,7 +164,7 @@ export class SeatActions extends Disposer {
     const { page } = this;
     const { seatMode, maxSeatCount } = page.list.state.currentLive;
     if (page.role === 'owner' || (page.stores.seat.state.seatList.length === 0 && maxSeatCount === 0)) return [];
-    // One key for both: who asks by the keyboard stays at the button that takes it back.
+    // One key for both states, so that the focus stays on the button, which then cancels the application.
     const ask = this.#isWaiting
       ? this.#button('ask', 'close', '', 'seat.cancel', async () => {
         await page.stores.coGuest.cancelApplication();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A function of a part that is loaded when it is first called. Of the calls until then the last one counts: who presses
- * twice opens one dialog. A failure is said on the page.
+ * Wraps a function of a module that is loaded at the first call. Of the calls during the load only the last one counts,
+ * so that a double click opens one dialog. A failure is shown on the page.
  */
 function opener(load, name) {
   let latest;
@@ -10,7 +10,7 @@ function opener(load, name) {
     latest = rest;
     try {
       const { [name]: open } = await load();
-      // The live may have ended, or been left, while the part was loaded.
+      // The live may have ended, or the user may have left, during the load.
       if (latest === rest && !page.isGone) await open(page, ...rest);
     } catch (error) {
       page.shell.fail(error);
@@ -18,7 +18,7 @@ function opener(load, name) {
   };
 }
 
-/** What is needed only on request. */
+/** The dialogs whose modules are loaded when they are first needed. */
 export const openAccount = opener(() => import('../session/account-sheet.js'), 'openAccount');
 export const openGifts = opener(() => import('./gift-sheet.js'), 'openGifts');
 export const openState = opener(() => import('./state-sheet.js'), 'openState');

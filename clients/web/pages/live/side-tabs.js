@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h } from '../lib/dom.js';
 
-/** The column beside the stage: panels under tabs, and the composer below. On a phone it opens over the stage. */
+/** The column beside the stage: tabs with panels, and the input line below. On a phone it lies over the stage. */
 export class SideTabs {
   #current = 0;
-  /** The button that has opened the panel which lies over the stage on a phone. */
+  /** The button that has opened the panel, on a phone. */
   #opener;
 
   /** @param {{ key: string, element: HTMLElement, opened?: () => void }[]} panels @param {HTMLElement} composer */
@@ -25,8 +25,8 @@ export class SideTabs {
   }
 
   /**
-   * Shows a panel. The chat lies over the stage on a phone; the others open as a sheet, by a button that gets the focus
-   * back when the sheet is closed.
+   * Shows a panel. On a phone the chat lies over the stage, and the other panels open as sheets; when a sheet is
+   * closed, the focus returns to the button that has opened it.
    */
   open(index, opener) {
     this.#current = index;

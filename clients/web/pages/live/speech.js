@@ -3,21 +3,21 @@ import { t } from '../lib/i18n.js';
 
 /** How often the microphone is measured, in milliseconds. */
 const pace = 200;
-/** A level is told each so many measures: the others see it as silent if it is not repeated for 3 s. */
+/** The number of measurements for each report. Others see the user as silent after 3 s without a report. */
 const measuresPerReport = 5;
-/** How many measures the seat has to show that the microphone is on. */
+/** The number of measurements within which the seat must show that the microphone is on. */
 const patience = 25;
-/** What counts as silence, in decibels below the loudest. */
+/** The level below which the microphone counts as silent, in decibels relative to the maximum. */
 const silence = 60;
 
-/** How loud samples from −1 to 1 are: 0 (silent) to 100. */
+/** The loudness of samples from −1 to 1, as a number from 0 (silent) to 100. */
 export function loudness(samples) {
   const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
   const decibels = 10 * Math.log10(power || Number.MIN_VALUE);
   return Math.round(100 * Math.min(1, Math.max(0, 1 + decibels / silence)));
 }
 
-/** Opens the microphone of a user on a seat. Without one that the browser gives, the seat shows no level. */
+/** Opens the microphone of a user on a seat. If the browser gives none, the seat shows no level. */
 export async function speak(page) {
   let stream;
   try {
@@ -39,7 +39,7 @@ function end(stream) {
 }
 
 /**
- * Measures what a microphone hears, shows it at the own seat, and tells it to the others. Nothing is recorded or sent.
+ * Measures the level of a microphone, shows it on the user's seat, and reports it. Sound is neither recorded nor sent.
  */
 class Speech {
   #page;
@@ -77,8 +77,8 @@ class Speech {
   #measure() {
     this.#measures += 1;
     const isOn = this.#page.seat.ownSeat?.userInfo.microphoneStatus === 'on';
-    // A host may close the microphone, or the seat be lost; the answer to the own call may come before the seat shows
-    // it.
+    // A host may lock the microphone, or the user may lose the seat. After the user's own call, the reply may come
+    // before the seat shows it.
     if (!isOn && (this.#wasOn || this.#measures > patience)) return this.close();
     this.#wasOn = isOn;
     if (!isOn) return;

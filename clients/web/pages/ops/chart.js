@@ -9,15 +9,14 @@ const width = 300;
 const height = 80;
 const minutes = 15;
 
-/** A chart of the last 15 minutes. Its figure is text beside it, so the drawing says nothing to a screen reader. */
+/** A chart of the last 15 minutes. Screen readers ignore the drawing, because its last value is text beside it. */
 export class Chart {
   #lines = [];
 
   /**
    * @param {string} title a key of the texts
-   * @param {{field: string, t?: string}[]} series the fields of the samples (`valueOf`), each with a key of the texts
-   * if there
-   *   are several; at most five
+   * @param {{field: string, t?: string}[]} series at most five fields of the samples (`valueOf`); if there are several,
+   *   each has a key of the texts
    * @param {string} [unit] a key of the texts
    */
   constructor(title, series, unit) {
@@ -55,13 +54,13 @@ export class Chart {
   }
 }
 
-/** The names and figures of a list; figures may be texts. */
+/** A list of names and values; values may be texts. */
 export function figures(entries) {
   return h('dl', { class: 'figures' }, entries.flatMap(([name, value, tone]) =>
     [h('dt', {}, name), h('dd', { class: `numbers ${tone ?? ''}` }, typeof value === 'string' ? value : figure(value))]));
 }
 
-/** A list of names and figures; without entries it says so. */
+/** A list of names and values, or a text that there are none. */
 export function figureList(element, entries, empty) {
   return fill(element, entries.length === 0 ? h('p', { class: 'quiet small', t: empty }) : figures(entries));
 }

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** How many samples are kept: 15 minutes at one a second, as the tool keeps them. */
+/** The number of samples that are kept: 15 minutes with one sample a second, as the tool keeps them. */
 const capacity = 900;
 
-/** How long the tool has to answer, in milliseconds: one that hangs does not answer either. */
+/** The time limit for an answer of the tool, in milliseconds; a tool that hangs would never answer. */
 const patience = 5000;
 
-/** Adds what a report brings to the samples that are known; a tool that was started again replaces them. */
+/** Adds the samples of a report; after a restart of the tool, the report replaces the former samples. */
 export function mergeSamples(samples, report, next) {
   const isNew = report.next < next;
   return [...(isNew ? [] : samples), ...report.samples].slice(-capacity);
 }
 
-/** Reads what the tool knows of the cluster, and asks it to kill processes. */
+/** Reads the state of the cluster from the tool, and asks the tool to kill processes. */
 export class ClusterSource {
   samples = [];
   report = undefined;
   settings = { mayKill: false };
-  /** Why nothing new is known; undefined while the tool answers. */
+  /** The error of the last read; undefined while the tool answers. */
   fault = undefined;
   #next = 0;
   #hasSettings = false;
 
-  /** Reads the settings, unless they are known. Where that fails, `read` tries again. */
+  /** Reads the settings, if they were not read yet. After a failure, `read` tries again. */
   async start() {
     if (this.#hasSettings) return;
     try {
       this.settings = await this.#get('/ops/settings');
       this.#hasSettings = true;
     } catch {
-      // The tool is away.
+      // The tool does not answer.
     }
   }
 
-  /** Reads once what is new. */
+  /** Reads the new samples once. */
   async read() {
     try {
       const report = await this.#get(`/ops/report?from=${this.#next}`);
@@ -58,7 +58,7 @@ export class ClusterSource {
     return (await this.#get('/ops/lives')).result.lives.items;
   }
 
-  /** The counters of a live; a part that the gateway rejects is undefined. */
+  /** The counters of a live; undefined for those that the gateway refuses to give. */
   async live(id) {
     const address = `/ops/lives/${encodeURIComponent(id)}`;
     const part = async (name) => (await this.#get(`${address}/${name}`).catch(() => undefined))?.result;

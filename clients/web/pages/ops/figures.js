@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { language } from '../lib/i18n.js';
 
-/** A figure in at most some digits: 0.25, 12.3, 1,234, 12.3K. */
+/** A number in at most four digits: 0.25, 12.3, 1,234, 12.3K. */
 export function figure(value) {
   const number = Number(value) || 0;
   const options = Math.abs(number) >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 }
@@ -9,7 +9,7 @@ export function figure(value) {
   return new Intl.NumberFormat(language(), options).format(number);
 }
 
-/** A count in all its digits, such as 16,187,900: counts that must add up are not rounded. */
+/** A count in all its digits, such as 16,187,900, because counts that must add up are not rounded. */
 export function exact(count) {
   return new Intl.NumberFormat(language(), { maximumFractionDigits: 0 }).format(count);
 }

@@ -5,9 +5,9 @@ import { figures } from './chart.js';
 import { exact, seconds } from './figures.js';
 
 /**
- * What the ledgers say about losses.
+ * The statements of the ledgers about losses.
  *
- * @param {object} ledger of a report
+ * @param {object} ledger the ledger of a report
  * @returns {{key: string, values?: object, tone?: string}[]} sentences, each a key of the texts
  */
 export function verdicts({ feedGap, deliveryGap, undecided, uneven, ends, unseenMilliseconds }) {
@@ -21,7 +21,7 @@ export function verdicts({ feedGap, deliveryGap, undecided, uneven, ends, unseen
   return sentences;
 }
 
-/** Both ledgers of all processes, with their gaps and what they say. */
+/** Both ledgers, summed over all processes, with their gaps and statements. */
 export class LedgerPanel {
   constructor() {
     this.body = h('div', { class: 'ledger' });

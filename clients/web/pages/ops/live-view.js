@@ -5,15 +5,15 @@ import { hasText, t } from '../lib/i18n.js';
 import { KeyedList } from '../lib/keyed-list.js';
 import { figureList } from './chart.js';
 
-/** The numbers among the members of an object, by name. */
+/** The members of an object that are numbers, by name. */
 export function numbersOf(object) {
   return Object.entries(object ?? {}).filter(([, value]) => typeof value === 'number' && Number.isFinite(value));
 }
 
-/** Numbers that count nothing. */
+/** The names of numbers that are not counters. */
 const hidden = new Set(['at', 'epoch', 'revision', 'v']);
 
-/** A counter of a live by its name in the protocol; one that is newer than this page has no other name. */
+/** The text for a counter of a live; a counter without a text is shown by its name in the protocol. */
 function counter([name, value]) {
   const key = `ops.counter.${name}`;
   return [hasText(key) ? t(key) : name, name === 'liveDuration' ? clock(value) : value];
@@ -30,7 +30,7 @@ export class LivesView {
   }
 
   async show(source) {
-    // A list changes slowly, so every third round is enough.
+    // The list changes slowly, so it is read only every third time.
     if (this.rounds++ % 3 !== 0) return;
     const lives = await source.lives().catch(() => undefined);
     if (!lives || lives.length === 0) {
@@ -52,7 +52,7 @@ export class LivesView {
   dispose() {}
 }
 
-/** One live with its counters. */
+/** The view of one live with its counters. */
 export class LiveView {
   constructor(shell, id) {
     this.id = id;

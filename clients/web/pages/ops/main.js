@@ -8,17 +8,17 @@ import { OpsShell } from './ops-shell.js';
 async function start() {
   applyTheme();
   const source = new ClusterSource();
-  // Neither waits for the other.
+  // Both loads run at the same time.
   await Promise.all([startLanguage(kept.get('language')), source.start()]);
   const shell = new OpsShell(source);
   document.body.prepend(...shell.elements);
   shell.start();
-  // For tests and the curious; nothing of the page reads it.
+  // For tests and for developers; the page itself does not read it.
   globalThis.livePlazaOps = { source, shell };
 }
 
 start().catch((error) => {
-  // Only the texts can fail, so these words are here.
+  // This text is not among the translated ones, because the load of those is what has failed.
   document.body.prepend(h('p', { class: 'blank', role: 'alert' }, 'The page could not start: its texts could not be loaded. Load it again.'));
   console.error(error);
 });

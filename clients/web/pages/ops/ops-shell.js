@@ -7,7 +7,7 @@ import { Toasts } from '../lib/toasts.js';
 import { LivesView, LiveView } from './live-view.js';
 import { Overview } from './overview.js';
 
-/** The view that a place names: the cluster, the lives, or one live. */
+/** The view for a route: the cluster, the lives, or one live. */
 export function viewOf(hash) {
   const [name, id] = hash.replace(/^#\/?/, '').split('/');
   if (name === 'live' && id) {
@@ -20,7 +20,7 @@ export function viewOf(hash) {
   return { name: name === 'lives' ? 'lives' : 'overview' };
 }
 
-/** What surrounds the views: the bar, and whether the tool answers. Reads once a second while the page is seen. */
+/** The frame around the views: the bar, and whether the tool answers. Reads once a second while the page is visible. */
 export class OpsShell {
   toasts = new Toasts();
   #view;
@@ -45,7 +45,7 @@ export class OpsShell {
   start() {
     addEventListener('hashchange', () => {
       this.#open();
-      // The link that was followed may be gone.
+      // The element with the focus may have been removed.
       this.main.focus({ preventScroll: true });
     });
     document.addEventListener('visibilitychange', () => this.refresh());
@@ -53,7 +53,7 @@ export class OpsShell {
     setInterval(() => this.refresh(), 1000);
   }
 
-  /** Reads and shows what is new; not twice at the same time, and not in a hidden tab. */
+  /** Reads and shows new samples; only one read at a time, and none in a hidden tab. */
   async refresh() {
     if (this.#isReading || document.hidden) return;
     this.#isReading = true;

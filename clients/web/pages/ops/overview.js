@@ -6,20 +6,20 @@ import { LedgerPanel } from './ledger-panel.js';
 import { OwnerTable } from './owner-table.js';
 import { ProcessTable } from './process-table.js';
 
-/** The classes and reasons of drops, as the metrics name them. */
+/** The feed classes and the reasons of dropped items, as the metrics name them. */
 export const dropClasses = ['barrage', 'tip', 'counter', 'gift', 'control'];
 export const dropReasons = ['budget', 'share', 'merged', 'slowReader'];
 
 const rows = (figures) => Object.entries(figures).sort(([, one], [, other]) => other - one);
 
-/** A class and a reason of drops in words; one that is newer than this page has no other name. */
+/** The text for a class and a reason; one without a text is shown by its name. */
 function dropName(name) {
   const word = (kind, part) => (hasText(`ops.${kind}.${part}`) ? t(`ops.${kind}.${part}`) : part);
   const [kind, reason] = name.split(' ');
   return reason === undefined ? word('class', kind) : `${word('class', kind)}: ${word('reason', reason)}`;
 }
 
-/** The cluster on one page. */
+/** The view of the whole cluster. */
 export class Overview {
   constructor(shell) {
     this.table = new ProcessTable(shell);

@@ -2,16 +2,16 @@
 import { fill, h } from '../lib/dom.js';
 import { t } from '../lib/i18n.js';
 
-/** A process's name without its service's: `barrage-fanout-2` of `barrage-fanout` is `2`. */
+/** The name of a process without the name of its service: `2` for `barrage-fanout-2`. */
 export function shortName(name, service) {
   return name.startsWith(`${service}-`) ? name.slice(service.length + 1) : name;
 }
 
 /**
- * What a cell says about a partition.
+ * The content of a table cell for a partition.
  *
  * @param {string[]} owners the names of the processes that own it
- * @returns {{text: string, tone: string}} `text` for the eye
+ * @returns {{text: string, tone: string}} `text` is what the cell shows
  */
 export function ownerCell(owners, service) {
   if (owners.length === 0) return { text: '–', tone: 'none' };
@@ -19,18 +19,18 @@ export function ownerCell(owners, service) {
     tone: owners.length === 1 ? 'one' : 'several' };
 }
 
-/** Who owns which partition: a row for each machine, a column for each partition. */
+/** The table of partitions and their owners: a row for each machine, a column for each partition. */
 export class OwnerTable {
   #shown = '';
 
   constructor() {
-    // Wider than the page with many partitions: then it scrolls, also by the keyboard.
+    // With many partitions the table is wider than the page. It can be scrolled with the keyboard, too.
     this.body = h('div', { class: 'owners', role: 'region', tabindex: '0', label: 'ops.owners' });
     this.element = h('section', { class: 'panel wide' }, h('h2', { t: 'ops.owners' }), h('p', { class: 'quiet small', t: 'ops.ownersText' }), this.body);
   }
 
   show({ owners }) {
-    // Owners change rarely. A table that is made anew each second would lose the place of who reads it.
+    // Owners change rarely. If the table were made again each second, it would lose its scroll position and focus.
     const shown = JSON.stringify([owners, document.documentElement.lang]);
     if (shown === this.#shown) return;
     this.#shown = shown;

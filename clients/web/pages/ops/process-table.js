@@ -4,7 +4,7 @@ import { t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
 import { megabytes, seconds } from './figures.js';
 
-/** The processes: their health, what they own, and a button at each that kills it. */
+/** The table of processes: health, owned partitions, and a button that kills the process. */
 export class ProcessTable {
   #rows = new Map();
 
@@ -53,7 +53,7 @@ export class ProcessTable {
       !process.isReady && process.problem].filter(Boolean);
     fill(row.facts, facts.join(' · '));
     fill(row.clock, recovery ? t(recovery.readyAt === undefined ? 'ops.recovering' : 'ops.recovered', { time: seconds((recovery.readyAt ?? now) - recovery.endedAt) }) : '');
-    // Whether one may kill is perhaps known only later.
+    // Whether processes may be killed may become known later.
     row.button.hidden = !this.shell.source.settings.mayKill;
     row.button.disabled = state === 'down';
   }

@@ -8,14 +8,14 @@ import { placeAddress } from '../lib/router.js';
 import { voiceTemplates } from '../stage/stage-plan.js';
 import { categoryName } from './search.js';
 
-/** A live's card. */
+/** The card of a live. */
 export function card(info) {
   const element = h('a', { class: `card ${hueClass(info.liveID)}`, href: placeAddress({ page: 'live', live: info.liveID }) });
   updateCard(element, info);
   return element;
 }
 
-/** Shows a live as it is now, in its card or what holds it. A picture that is the same is not loaded again. */
+/** Updates the card of a live. An unchanged picture is not loaded again. */
 export function updateCard(element, info) {
   const link = element.querySelector('a') ?? element;
   const title = info.liveName || info.liveID;

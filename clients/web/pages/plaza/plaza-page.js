@@ -6,17 +6,17 @@ import { words } from '../session/session.js';
 import { card, updateCard } from './card.js';
 import { categories, categoryName, matches } from './search.js';
 
-/** How often what the cards show is read again, in milliseconds. */
+/** The interval between two reads of the shown lives, in milliseconds. */
 const refreshTime = 5000;
 const pageSize = 24;
 
-/** Cards of the lives: by category, by name, further ones as one scrolls. */
+/** The page with the list of lives as cards: filtered by category and search; scrolling loads more. */
 export class PlazaPage extends Disposer {
   #cards = new Map();
-  /** Lives that have ended since the list was read. */
+  /** The lives that have ended since the list was read. */
   #gone = new Set();
   #category;
-  /** How often a category was chosen: what was read for an earlier choice is of no use. */
+  /** How often a category was chosen; a page that was read for an earlier choice is ignored. */
   #choice = 0;
   #isLoading = false;
   #hasMore = true;
@@ -38,7 +38,7 @@ export class PlazaPage extends Disposer {
         h('div', { class: 'search' }, icon('search'), this.search, h('span', { class: 'only-read', id: 'search-note', t: 'plaza.searchNote' })),
         this.tabs),
       h('section', { role: 'tabpanel', label: 'plaza.title' }, this.cards), this.foot);
-    // Made once: a tab that is pressed keeps the focus.
+    // The tabs are made once, so that a pressed tab keeps the focus.
     fill(this.tabs, [undefined, ...categories].map((category) => h('button', {
       class: 'tab', type: 'button', role: 'tab', 'aria-controls': 'cards',
       on: { click: () => this.#choose(category), keydown: (event) => this.#moveTab(event) },
@@ -49,7 +49,7 @@ export class PlazaPage extends Disposer {
     more.observe(this.foot);
     this.add(() => more.disconnect());
     this.every(refreshTime, () => this.#refresh());
-    // Over a lost connection a live is left late; that keeps nobody from the list.
+    // On a lost connection the leave takes long; the list is shown meanwhile.
     void this.shell.session.leave();
     this.list.reset();
     void this.#load();
@@ -88,14 +88,14 @@ export class PlazaPage extends Disposer {
   }
 
   /**
-   * Reads on while the end of the list is in view, but not while one searches: a search that finds little would read
-   * all.
+   * Reads further pages while the end of the list is in view. Not during a search, because a search with few hits would
+   * read all pages.
    */
   #loadOn() {
     if (!this.#query && this.#hasMore && this.foot.isConnected && this.foot.getBoundingClientRect().top < innerHeight + 600) void this.#load();
   }
 
-  /** Reads the next page of the list, or the first one anew. */
+  /** Reads the next page of the list, or the first page again. */
   async #load({ isAnew = false } = {}) {
     if (this.#isLoading || (!this.#hasMore && !isAnew)) return;
     this.#isLoading = true;
@@ -114,7 +114,7 @@ export class PlazaPage extends Disposer {
     }
     this.#isLoading = false;
     if (choice !== this.#choice) {
-      // What was read belongs to the choice before, and so does its cursor.
+      // The page and its cursor belong to an earlier choice.
       this.list.reset();
       return void this.#load();
     }
@@ -126,7 +126,9 @@ export class PlazaPage extends Disposer {
     } else this.#loadOn();
   }
 
-  /** Reads a list of one page anew: lives come and go. In a longer one the lives in view are read one by one. */
+  /**
+   * Reads a list of one page again, because lives begin and end. In a longer list the visible lives are read singly.
+   */
   async #refresh() {
     if (document.hidden || this.shell.session.login.state.connectionStatus !== 'connected') return;
     if (!this.#hasMore && this.list.state.liveList.length <= pageSize) return this.#load({ isAnew: true });

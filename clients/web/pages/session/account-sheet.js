@@ -5,9 +5,9 @@ import { nameOf } from '../lib/format.js';
 import { openSheet } from '../lib/sheet.js';
 import { keptInWindow } from '../lib/theme.js';
 
-/** Shows who is signed in, and signs out. */
+/** Opens a dialog about the signed-in user, with a button to sign out. */
 export function openAccount({ shell: { session } }) {
-  // The session may have ended while this was loaded.
+  // The session may have ended during the load.
   if (!session.user) return;
   const { user } = session;
   const out = h('button', { class: 'button danger', type: 'button', t: 'sign.out', on: { click: async () => {

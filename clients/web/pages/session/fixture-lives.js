@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Names, texts and stages of the sample data, with scripts, marks and signs that pages have to show as they are. */
+/** Names, texts and stages for the sample data, in several scripts, with combining marks and special characters. */
 export const people = [
   'Mira Solberg', '林小满', 'Tomás Ortega', 'Aoi Tanaka', 'Noor Haddad', '周一', 'Kofi Mensah', 'Elif Yıldız', '<b>Bold Bob</b>',
   'Зоя Петрова', '陈漫漫', 'Priya Nair', 'Jonas Bergqvist', 'Amélie Roux', '🦊 Fox', 'אורי לוי', 'Leila Karimi', '大熊', 'Sam O’Neill', 'Ines Duarte',
@@ -18,7 +18,7 @@ export const gifts = [
   ['rose', 'Rose', 1], ['tea', 'Cup of tea', 5], ['star', 'Shooting star', 52], ['boat', 'Paper boat', 99], ['lantern', '灯笼', 188], ['castle', 'Castle', 1314],
 ].map(([giftID, name, coins], level) => ({ giftID, name, coins, level, desc: '', iconURL: '', resourceURL: '', extensionInfo: '' }));
 
-/** The template of each of the first sample lives: their stages are what is looked at. */
+/** The seat templates of the first sample lives, so that each kind of stage can be seen. */
 const templates = [600, 601, 800, 50, 600, 200, 801, 70, 400, 602, 600, 603];
 
 /** @returns {object} LiveInfo of the sample live with this number */
@@ -37,7 +37,7 @@ export function sampleLive(number) {
 const portrait = { width: 1080, height: 1920 };
 const cell = (x, y, width, height, zorder = 0) => ({ x, y, width, height, zorder });
 
-/** Cells as the server would place them, for the few templates of the sample. */
+/** The regions of the stage as the server computes them, for the templates of the sample data. */
 function cells(template, count) {
   if (template === 601) {
     return [cell(0, 0, 1080, 1920), ...Array.from({ length: count - 1 }, (_, index) => cell(810, 1650 - index * 270, 270, 270, 1))];

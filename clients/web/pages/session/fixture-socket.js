@@ -6,7 +6,7 @@ const audience = (number) => Math.round(40_000 / (number + 1) ** 1.25) + 3;
 const stamp = () => Date.now();
 const isHost = new URLSearchParams(location.search).has('host');
 
-/** Requests from and to other hosts, of which one is answered soon by nobody. */
+/** Open requests from and to other hosts. One of them expires after 8 s. */
 function sampleRequests() {
   const member = (number) => ({ live: lives[number].liveID, host: lives[number].liveOwner, joinedAt: stamp() });
   const request = (kind, list, number, seconds, more = {}) => ({
@@ -19,11 +19,16 @@ function sampleRequests() {
 }
 
 /**
- * A WebSocket with a small service behind it, in the page: sample lives, a chat that talks by itself. For looking at
- * the pages without a server (`?fixture`, `?fixture&rate=40`, `?fixture&host` as the first live's owner,
- * `?fixture&ends=4102` with an end by this close code, `?fixture&degraded=2` with tips left out for a while,
- * `?fixture&seated=7` with so many people on the stage, `?fixture&host&requests` with open requests of other hosts),
- * and for pictures of them.
+ * A WebSocket that simulates the server in the page, with sample lives in which messages arrive by themselves. With it
+ * the pages can be seen, and pictures of them taken, without a server. Parameters of the address:
+ *
+ * - `fixture`: use this socket
+ * - `rate=40`: messages a second
+ * - `host`: sign in as the owner of the first live
+ * - `ends=4102`: end the connection with this close code
+ * - `degraded=2`: omit tips for a while, and say so twice
+ * - `seated=7`: seven users on the stage
+ * - `host&requests`: open requests of other hosts
  */
 export class FixtureSocket extends EventTarget {
   onopen;
@@ -114,13 +119,13 @@ export class FixtureSocket extends EventTarget {
     return { totalViewers: audience(number) * 7, totalGiftsSent: 51, totalGiftCoins: 1830, totalUniqueGiftSenders: 17, totalLikesReceived: this.#likes, totalMessageCount: 912, liveDuration: 1_800_000 };
   }
 
-  /** The requests of a kind that are open. */
+  /** The open requests of a kind. */
   #requests(kind) {
     const from = (list) => this.#open.filter((request) => request.kind === kind && request.list === list);
     return { sent: from('sent'), received: from('received'), at: stamp() };
   }
 
-  /** @param {string} of the other live, or the battle */
+  /** @param {string} of the id of the other live, or of the battle */
   #endRequests(kind, of) {
     this.#open = this.#open.filter((request) => request.kind !== kind || ![request.inviter.live, request.invitee.live, request.battle].includes(of));
   }
@@ -136,7 +141,7 @@ export class FixtureSocket extends EventTarget {
     const number = this.#live;
     const asked = new URLSearchParams(location.search);
     const rate = Number(asked.get('rate') ?? 2);
-    // Tests of long evenings compress them: so many messages each time.
+    // Tests of a long evening need many messages in a short time, so several arrive at once.
     const batch = Number(asked.get('batch') ?? 1);
     this.#frame({ counts: this.#count(number) });
     this.#item({ stage: { record: this.#stage(), events: [] } });
@@ -155,16 +160,16 @@ export class FixtureSocket extends EventTarget {
   }
 
   /**
-   * Tips are left out: the server says so at once to who enters, repeats it, and says when they are complete again.
+   * Omits tips, and reports this as the server does: at once, again every 2 s, and when tips are complete again.
    *
-   * @param {number} times how often it is said
+   * @param {number} times how often the omission is reported after the first time
    */
   #degrade(times) {
     this.#item({ tips: { isDegraded: true } });
     for (let turn = 1; turn <= times; turn += 1) this.#after(2000 * turn, () => this.#item({ tips: { isDegraded: turn < times } }));
   }
 
-  /** The server ends the connection. */
+  /** Ends the connection as the server would. */
   #end(code) {
     this.close();
     this.onclose?.({ code });
@@ -192,7 +197,7 @@ export class FixtureSocket extends EventTarget {
     this.#item({ stage: { record: this.#stage(), events: [] } });
   }
 
-  /** Two hosts side by side, and a battle between them. */
+  /** Shows the stage of two connected lives and a battle between them. */
   #fight() {
     const info = lives[this.#live];
     const other = lives[5];

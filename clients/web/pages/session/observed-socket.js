@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What the curious see of a connection. Numbers count since the page was loaded. */
+/** Figures about a connection, for tests and for developers. They count from the load of the page. */
 export class Wire {
   address = '';
   session = '';
@@ -15,14 +15,14 @@ export class Wire {
   onGap = () => {};
   /** @type {(replayed: boolean) => void} */
   onResumed = () => {};
-  /** Tips are incomplete from here on, or complete again. @type {(isDegraded: boolean) => void} */
+  /** Called when the omission of tips begins or ends. @type {(isDegraded: boolean) => void} */
   onTips = () => {};
-  /** Whether tips of the live are incomplete now. */
+  /** Whether tips of the live are omitted now. */
   isDegraded = false;
   #last = { live: '', epoch: 0, number: 0 };
   #isReplaying = false;
 
-  /** @param {string} text a frame of the server */
+  /** @param {string} text a received frame */
   received(text) {
     let frame;
     try {
@@ -45,13 +45,13 @@ export class Wire {
     this.#isReplaying = resumed.replayed;
     if (!resumed.replayed) {
       this.#last = { live: '', epoch: 0, number: 0 };
-      // The end of it may be among what was left out; if it lasts, it is repeated.
+      // The report that tips are complete may be among the missed items. If the omission lasts, it is reported again.
       this.isDegraded = false;
     }
     this.onResumed(resumed.replayed);
   }
 
-  /** The server repeats that tips are incomplete, for newcomers. */
+  /** Handles the report that tips are omitted, which the server repeats for new viewers. */
   #tips(isDegraded) {
     if (isDegraded === this.isDegraded) return;
     this.isDegraded = isDegraded;
@@ -79,7 +79,7 @@ export class Wire {
 }
 
 /**
- * A class of WebSockets that shows what it carries.
+ * Makes a subclass of a WebSocket class that records its frames in `wire`.
  *
  * @param {typeof WebSocket} Base
  * @param {Wire} wire
@@ -88,7 +88,7 @@ export function observedSocket(Base, wire) {
   return class extends Base {
     constructor(address, protocols) {
       super(address, protocols);
-      // A resume does not name the gateway, and this may be another one.
+      // The reply to a resume does not name the gateway, which may be another one.
       if (wire.address !== String(address)) wire.gateway = '';
       wire.address = String(address);
       wire.connections += 1;

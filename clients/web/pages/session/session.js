@@ -3,31 +3,31 @@ import { LivePlaza } from '../../src/index.js';
 import { hasText, t } from '../lib/i18n.js';
 import { observedSocket, Wire } from './observed-socket.js';
 
-/** An error in words, for people. */
+/** The text for an error. */
 export function words(error) {
-  // What a browser says when nothing could be loaded, in its own words.
+  // The browser's own error when a file could not be loaded.
   const isLost = error instanceof TypeError && /^(Failed to fetch|Load failed|Importing a module|NetworkError|error loading)/.test(error.message);
   const name = isLost ? 'connectionLost' : error?.codeName ?? '';
   if (hasText(`error.${name}`)) return t(`error.${name}`);
   return t('error.other', { code: error?.code ?? String(error?.message ?? error) });
 }
 
-/** What ends a session for good, as the name of an error, by the close code (PROTOCOL.md, section 14). */
+/** The names of the errors that end a session for good, by the close code (PROTOCOL.md, section 14). */
 const endings = {
   1006: 'connectionLost', 4100: 'tokenInvalid', 4101: 'tokenExpired', 4102: 'continuedElsewhere', 4103: 'badFrame',
   4104: 'tooFrequent', 4105: 'signedInElsewhere', 4106: 'tooManyConnections',
 };
 
-/** Why a session has ended, in words: where the server only closes the connection, the error is `failed`. */
+/** The text for the end of a session. If the server closed the connection without an error, it is `failed`. */
 export function endingWords({ code, error }) {
   return words(endings[code] || error.codeName === 'failed' ? { codeName: endings[code], code } : error);
 }
 
 /**
- * What the pages know of the SDK's login: one client for the whole page, which survives changes of the place.
+ * The login of the pages: one client of the SDK, which all pages share.
  *
- * The settings come from the server that gave the page (`/pages/settings.json`): the gateways' addresses, and whether
- * tokens for trying out are given.
+ * The settings come from the server of the pages (`/pages/settings.json`): the addresses of the gateways, and whether
+ * demo tokens are available.
  */
 export class Session {
   wire = new Wire();
@@ -35,7 +35,7 @@ export class Session {
   plaza;
   #settings;
   #Socket;
-  /** The last coming or going that has not ended yet. @type {Promise<void> | undefined} */
+  /** The last enter or leave, until it has ended. @type {Promise<void> | undefined} */
   #moving;
 
   /**
@@ -62,7 +62,7 @@ export class Session {
   }
 
   /**
-   * Signs in with a token, or with a name alone where tokens for trying out are given: then one name is one user.
+   * Signs in with a token, or with a name where demo tokens are available; equal names are then the same user.
    *
    * @param {{ token?: string, name?: string }} who
    */
@@ -84,7 +84,7 @@ export class Session {
     });
   }
 
-  /** Creates a live and enters it, leaving another one first. @param {object} info LiveInfo */
+  /** Creates a live and enters it, after leaving another one. @param {object} info LiveInfo */
   goLive(info) {
     return this.#inTurn(async () => {
       await this.#leaveNow();
@@ -92,7 +92,7 @@ export class Session {
     });
   }
 
-  /** Leaves the live that the client is in. Its own live goes on while its owner looks at something else. */
+  /** Leaves the present live. A live continues when its owner opens another page. */
   leave() {
     return this.#inTurn(() => this.#leaveNow());
   }
@@ -102,8 +102,8 @@ export class Session {
   }
 
   /**
-   * One coming or going begins when the one before it has ended, and at once if there is none. Who goes on while a live
-   * is being entered would else stay in it: before the answer there is nothing to leave.
+   * Runs enters and leaves one after another. A leave during an enter must wait: before the enter has succeeded there
+   * is nothing to leave, and the user would stay in the live.
    */
   #inTurn(action) {
     const move = this.#moving ? this.#moving.then(action) : action();
@@ -115,7 +115,7 @@ export class Session {
   }
 }
 
-/** Asks for a token that is for trying out. */
+/** Requests a demo token. */
 async function demoToken(userID, name) {
   const response = await fetch('/pages/demo-token', {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ user: userID, name }),
@@ -125,7 +125,7 @@ async function demoToken(userID, name) {
   return body.token;
 }
 
-/** A user id from a name: letters and digits as they are, all else by its number. */
+/** Makes a user id from a name: letters and digits stay, any other character becomes its number. */
 function userIDOf(name) {
   const plain = [...name.trim().toLowerCase()].map((sign) => {
     if (/[a-z0-9_-]/.test(sign)) return sign;
@@ -134,7 +134,7 @@ function userIDOf(name) {
   return plain.slice(0, 32) || 'guest';
 }
 
-/** Reads where the gateways are. */
+/** Reads the settings of the pages. */
 export async function readSettings() {
   const response = await fetch('/pages/settings.json', { cache: 'no-store' });
   if (!response.ok) throw new Error(`settings: ${response.status}`);

@@ -5,7 +5,7 @@ import { limitBytes } from '../lib/limits.js';
 import { keptInWindow } from '../lib/theme.js';
 import { words } from './session.js';
 
-/** The first page: with a name where tokens for trying out are given, else with a token of the app. */
+/** The first page: a field for a name where demo tokens are available, otherwise for a token of the app. */
 export class SignIn extends Disposer {
   constructor(shell) {
     super();
@@ -44,7 +44,7 @@ export class SignIn extends Disposer {
   }
 }
 
-/** A labelled field of a form. @param {object} [values] of the hint */
+/** A labelled field of a form. @param {object} [values] the values for the hint's text */
 export function field(id, label, input, hint, values) {
   const parts = [h('label', { class: 'field-label', for: id, t: label }), input];
   if (hint) {

@@ -5,17 +5,17 @@ import { icon } from '../lib/icons.js';
 import { t } from '../lib/i18n.js';
 import { battleState } from './battle-plan.js';
 
-/** How long a result stays over the stage, in milliseconds. The scores stay for as long as the server keeps them. */
+/** How long a result is shown over the stage, in milliseconds. The seats show scores until the server removes them. */
 const resultLasts = 6000;
 
-/** The bar of a battle, its countdown by the server's clock, and its result. */
+/** The bar of a battle, its countdown, and its result. */
 export class BattleView {
   #timer = 0;
   #battle;
   #shownID;
   #resultTimer = 0;
 
-  /** @param {import('../../src/index.js').LivePlaza} plaza whose server's time counts */
+  /** @param {import('../../src/index.js').LivePlaza} plaza the countdown uses its server's clock */
   constructor(plaza) {
     this.plaza = plaza;
     this.track = h('div', { class: 'battle-track', role: 'img' });

@@ -3,12 +3,12 @@
 /** The seat templates of voice lives (PROTOCOL.md, section 11.2). */
 export const voiceTemplates = new Set([2, 50, 70]);
 
-/** How many of the seats that lie over another one a phone shows above each other. */
+/** The number of floating seats that a phone shows in a column. */
 const floatRows = 2;
 
 /**
- * Where a region is, in parts of the canvas, in percent; of one that lies over another also its place among these,
- * since a phone shows them where neither its buttons nor its chat are.
+ * The position of a region, in percent of the canvas. A phone places a region that lies over another one by its number
+ * among these, where neither buttons nor the chat are.
  */
 export function place(region, canvas, float = 0) {
   const part = (value, whole) => `${((100 * value) / whole).toFixed(3)}%`;
@@ -24,14 +24,14 @@ export function place(region, canvas, float = 0) {
 }
 
 /**
- * What a stage shows: one entry for each seat whose region has a size, the lowest first. Regions that lie over another
- * one are counted, in the order of their seats: `float` is 0 for the first of them.
+ * The entries that a stage shows: one for each seat whose region has a size, the lowest region first. `float` numbers
+ * the regions that lie over another one, in the order of their seats, from 0.
  *
  * @param {object} stage
  * @param {string} stage.liveID
- * @param {object[]} stage.seatList of LiveSeatStore
+ * @param {object[]} stage.seatList the seats of LiveSeatStore
  * @param {object[]} stage.hosts `connected` of CoHostStore
- * @param {Record<string, number> | undefined} stage.scores by user, while a battle is shown
+ * @param {Record<string, number> | undefined} stage.scores the scores by user, while a battle is shown
  * @returns {{ key: string, seat: object, user?: object, isCoHost: boolean, isOwner: boolean, score?: number, float?: number }[]}
  */
 export function stagePlan({ liveID, seatList, hosts, scores }) {

@@ -6,15 +6,14 @@ import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
 import { place, stagePlan } from './stage-plan.js';
 
-/** What shows a battle, which few lives have. */
+/** The view of a battle, loaded when it is first needed, because few lives have one. */
 const loadBattle = async () => (await import('./battle-view.js')).BattleView;
 
 /**
  * The stage: the server's canvas, with a tile for each of its regions.
  *
- * Two layers lie on the canvas. The back one has what a media engine would draw, here each person's avatar with its
- * speaking level. The front one has names, devices, seats to take and the battle, so a picture in the back hides
- * nothing.
+ * There are two layers. The back layer shows what a media engine would draw, here each user's avatar with the speaking
+ * level. The front layer shows names, devices, free seats and the battle, so that no picture covers them.
  */
 export class StageView {
   #tiles = new Map();
@@ -41,7 +40,7 @@ export class StageView {
     });
   }
 
-  /** Shows a live's colours while its stage is not known. */
+  /** Shows the colours of a live until its stage is known. */
   showLive(info) {
     this.glow.className = `stage-glow ${hueClass(info.liveID)}`;
     const address = imageAddress(info.backgroundURL || info.coverURL);
@@ -71,11 +70,11 @@ export class StageView {
     this.#showLevels();
   }
 
-  /** Shows a battle, or none. @param {import('./battle-plan.js').ShownBattle | undefined} battle */
+  /** Shows a battle; undefined hides it. @param {import('./battle-plan.js').ShownBattle | undefined} battle */
   async showBattle(battle) {
     this.#battle = battle;
     if (!this.battle && !battle) return;
-    // Where it cannot be loaded, the seats show the scores all the same, and the next score tries again.
+    // If the load fails, the seats show the scores all the same, and the next score tries again.
     const BattleView = await loadBattle().catch(() => {});
     if (!BattleView || this.#isGone) return;
     if (!this.battle) {
@@ -85,13 +84,13 @@ export class StageView {
     this.battle.show(this.#battle);
   }
 
-  /** @param {Record<string, number>} levels 1 to 100 by user; all others are silent */
+  /** @param {Record<string, number>} levels 1 to 100 by user; users without a level are silent */
   speaking(levels) {
     this.#levels = levels;
     this.#showLevels();
   }
 
-  /** Shows the level of the user's own microphone, at once and until it is undefined. */
+  /** Shows the level of the user's own microphone, until the level is undefined. */
   ownSpeaking(userID, level) {
     this.#own = { [userID]: level };
     this.#showLevels();
@@ -139,7 +138,7 @@ export class StageView {
     if (plate.dataset.signature === signature) return;
     plate.dataset.signature = signature;
     plate.className = `plate${user ? '' : ' empty'}${score === undefined ? '' : ' scored'}${float === undefined ? '' : ' float'}`;
-    // The empty seat of another live is nothing that one could use.
+    // An empty seat of another live cannot be taken.
     plate.setAttribute('aria-hidden', String(!user && isCoHost));
     fill(plate, user ? this.#name(entry) : !isCoHost && this.#emptySeat(entry));
   }
