@@ -18,8 +18,8 @@ package enum AppsFile {
     ///
     /// - Parameters:
     ///   - path: the path of the file.
-    ///   - feedBudget: the feed budget of the demo app and of each new app, in messages a second; nil to leave the demo
-    ///     app's as it is, and to give each new app the default.
+    ///   - feedBudget: the feed budget of the demo app and of each new app, in messages a second. With nil, the demo
+    ///     app keeps its budget, and each new app gets the default.
     ///   - hooks: the demo app's webhooks; nil to leave them as they are.
     ///   - additionalApps: the names of the apps that the file must have besides the demo app.
     /// - Throws: `ClusterError.file` when an existing file is invalid.

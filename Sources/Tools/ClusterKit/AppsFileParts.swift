@@ -106,8 +106,8 @@ enum SecretVariables {
     ///
     /// - Parameters:
     ///   - environment: the variables of `plaza up`.
-    ///   - service: the service that gets the variables, without the apps, because its part of the apps is passed
-    ///     separately; nil for Redis or a broker.
+    ///   - service: the service that gets the variables; nil for Redis or a broker. A service does not get the
+    ///     variables of the apps either, because its part of the apps file is passed separately.
     /// - Returns: the remaining variables.
     static func filter(_ environment: [String: String], for service: ServiceKind?) -> [String: String] {
         var removedVariables = Self.apps

@@ -48,10 +48,11 @@ package struct ClusterOptions: Sendable {
     ///
     /// `LocalCluster.restart(_:)` starts a process again in either case.
     package var restartsExitedProcesses = true
-    /// The feed budget of the demo app and of apps that are added to the apps file, in messages a second; nil to leave
-    /// the demo app's as it is (`AppsFile.prepare`).
+    /// The feed budget of the demo app and of apps that are added to the apps file, in messages a second.
+    ///
+    /// With nil, the demo app keeps its budget (`AppsFile.prepare`).
     package var feedBudget: Int?
-    /// The demo app's webhooks; nil: those in the apps file, of which a new file has none.
+    /// The demo app's webhooks; nil to leave those in the apps file as they are. A new file has none.
     package var hooks: AppHooks?
     /// The names of the apps that the apps file gets besides the demo app, unless it has them already.
     package var additionalApps: [String] = []
@@ -73,8 +74,9 @@ package struct ClusterOptions: Sendable {
     package var servesPages = false
     /// Whether a gateway gives a page a token of the demo app for any user name; for tests and demos only.
     package var givesDemoTokens = false
-    /// The number of shards of each gateway, each of which is an event loop with its thread; nil for the gateway's
-    /// default.
+    /// The number of shards of each gateway; nil for the gateway's default.
+    ///
+    /// A shard is an event loop with its thread.
     package var shards: Int?
     /// The presence lease: how long a client without heartbeats counts as present; nil for the services' default.
     ///
@@ -101,7 +103,7 @@ package struct ClusterOptions: Sendable {
     /// The replication factor of each topic that the cluster creates: the number of brokers with `kafkaHome`, 1 with
     /// the embedded broker.
     ///
-    /// On an external Kafka it is 1 too; topics that exist already keep theirs.
+    /// On an external Kafka it is 1, too. A topic that exists already keeps its own replication factor.
     package var replication: Int {
         if case .kafkaHome(_, let brokers) = self.broker { return brokers }
         return 1

@@ -56,7 +56,7 @@ package struct ClusterState: Sendable, Codable, Equatable {
 
     /// The version of the format.
     package var version = 1
-    /// The process that supervises all others.
+    /// The id of the process that supervises all others.
     package var supervisor: Int32
     /// Whether all processes of the cluster are listed; false until a starting cluster has started its services.
     package var listsAllProcesses: Bool
@@ -70,7 +70,7 @@ package struct ClusterState: Sendable, Codable, Equatable {
     package var brokers: Int
     /// Redis's address, `host:port`.
     package var redis: String
-    /// Partitions of each topic.
+    /// The number of partitions of each topic.
     package var partitions: Int
     /// The file with the apps' keys and policies, readable by the owner alone; empty when they came from
     /// `LIVEPLAZA_APPS_JSON`, because secrets from the environment are not written to a file.

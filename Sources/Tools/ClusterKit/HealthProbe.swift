@@ -103,11 +103,10 @@ package enum HealthProbe {
 
     /// Checks that an external broker answers a client with these security settings.
     ///
-    /// If the settings have neither TLS nor a password, each address is probed once without a Kafka client. Otherwise a
-    /// broker must answer a Kafka client within `timeout`.
+    /// If the settings have neither TLS nor a password, the addresses are probed once, without a Kafka client, until
+    /// one answers. Otherwise a broker must answer a Kafka client within `timeout`.
     ///
-    /// - Throws: `noKafka` when no broker answers; `kafkaRefuses` when a broker refuses the user or the
-    ///   certificate.
+    /// - Throws: `noKafka` when no broker answers; `kafkaRefuses` when the user or a certificate is rejected.
     package static func waitForKafka(
         bootstrap: String, security: KafkaSecurity, timeout: Duration = .seconds(10)
     ) throws(ClusterError) {

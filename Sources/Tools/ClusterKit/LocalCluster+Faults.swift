@@ -68,7 +68,8 @@ extension LocalCluster {
 
     /// Whether the process with this pid has loaded a library.
     package static func hasLoaded(_ library: String, in pid: Int32) -> Bool {
-        // Other functions of Foundation read only the first page of such a file, whose size is 0.
+        // The kernel reports the size 0 for this file. Therefore other functions of Foundation read only its first
+        // page.
         guard let file = FileHandle(forReadingAtPath: "/proc/\(pid)/maps"), let maps = try? file.readToEnd() else {
             return false
         }

@@ -272,7 +272,8 @@ package final class LocalCluster: Sendable {
 
     /// Waits until every process that should run is ready; blocks the thread.
     ///
-    /// Fails at once when a process has ended `maxUnreadyEnds` times without having been ready.
+    /// Fails at once when a process has ended without having been ready and is not restarted, or when it has ended like
+    /// this `maxUnreadyEnds` times in a row.
     private func blockUntilReady(within limit: Duration) -> Result<Void, ClusterError> {
         let outcome = self.table.wait(timeout: limit) { table -> Result<Void, ClusterError>? in
             if table.isStopping { return .failure(.notRunning(runDirectory: self.directory.path)) }

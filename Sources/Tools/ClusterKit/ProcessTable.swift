@@ -78,7 +78,9 @@ struct ClusterMember: Sendable {
         if let pid { ChildProcess.signal(pid, signal) }
     }
 
-    /// Sends SIGTERM, and then SIGCONT, because a process that SIGSTOP has halted does not handle SIGTERM before.
+    /// Sends SIGTERM, and then SIGCONT.
+    ///
+    /// A process that SIGSTOP has halted does not handle SIGTERM until it continues.
     func terminate() {
         self.send(SIGTERM)
         self.send(SIGCONT)
@@ -101,9 +103,9 @@ struct ProcessTable: Sendable {
     /// Whether the cluster has stopped: all its processes have ended.
     var hasEnded = false
 
-    /// The process with this name; nil removes the process.
+    /// The process with this name; nil if there is none.
     ///
-    /// Setting a process that is not in the table has no effect.
+    /// Setting nil removes the process. Setting a process that is not in the table has no effect.
     subscript(name: String) -> ClusterMember? {
         get { self.members.first { $0.plan.name == name } }
         set {

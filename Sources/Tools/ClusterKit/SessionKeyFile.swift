@@ -12,8 +12,8 @@ package enum SessionKeyFile {
     /// Creates the file with a random key of 32 bytes if it is missing, and returns the arguments that give the key to
     /// the gateways.
     ///
-    /// The key stays the same when the cluster starts again in its run directory. So the gateways still recognize a
-    /// call that a client sends again after the restart.
+    /// The key stays the same when the cluster starts again in its run directory. Therefore the gateways still
+    /// recognize a call that a client sends again after the restart.
     ///
     /// - Parameters:
     ///   - path: the path of the file.
@@ -28,7 +28,7 @@ package enum SessionKeyFile {
         if extraArguments.contains(where: { $0 == Self.option || $0.hasPrefix("\(Self.option)=") }) { return [] }
         if !FileManager.default.fileExists(atPath: path) {
             let key = Base64URL.encode(RandomBytes.generate(count: 32))
-            // Only the owner may read the key; a gateway refuses a file that others can read.
+            // Only the owner may read the key; a gateway rejects a file that others can read.
             try RunDirectory.write(Data(key.utf8), to: path, mode: 0o600)
         }
         return [Self.option, path]

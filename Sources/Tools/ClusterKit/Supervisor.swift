@@ -61,7 +61,7 @@ struct Supervisor: Sendable {
                 plan.command(kafka), environment: plan.environment, endsWithThread: true, output: .log(plan.log))
         } catch {
             self.table.update { table in
-                // The requested start was tried, so the next one waits again.
+                // The requested start has failed, so a further attempt waits for the back-off.
                 table[self.name]?.isRestartRequested = false
                 self.recordEnd(.notStarted("\(error)"), in: &table)
             }

@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import HTTPServer
 
-/// A web server on this machine that plays an app's backend; the code that creates it chooses the answers.
+/// A web server on this machine that stands in for an app's backend; the code that creates it chooses the answers.
 package final class WebhookReceiver: Sendable {
     /// A received request.
     package struct Received: Sendable {
@@ -31,7 +31,7 @@ package final class WebhookReceiver: Sendable {
     /// - Throws: an error if the backend cannot listen on a port.
     package init(_ behave: @escaping @Sendable (Received) -> Behaviour) throws {
         var limits = HTTPLimits()
-        // All connections come from one address, so one address may have as many as all together.
+        // All connections come from one address, so the limit for one address is the limit for all.
         limits.connectionsPerAddress = limits.connections
         limits.drainTimeout = .milliseconds(10)
         limits.handlerTimeout = .seconds(60)

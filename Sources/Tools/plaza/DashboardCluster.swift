@@ -57,7 +57,8 @@ final class DashboardCluster: Sendable {
     /// - Returns: false if the cluster has no such process, or it is down.
     func kill(_ name: String) async -> Bool {
         guard let process = self.process(name) else { return false }
-        // What the process counts after its last reading is never seen. So its metrics are read just before the kill.
+        // What the process counts after the last reading of its metrics is lost. Therefore its metrics are read just
+        // before the kill.
         let readAt = self.elapsedMilliseconds
         let page = await runOnDedicatedThread("dashboard") { process.opsPort.flatMap { HealthProbe.metrics(port: $0) } }
         let metrics = page.map { (table: MetricsTable(MetricsPage($0)), at: readAt) }
@@ -95,7 +96,7 @@ final class DashboardCluster: Sendable {
 
     /// Reads all processes, and the number of partitions of each topic; empty and 0 if no cluster runs.
     private func readings(withMetrics: Bool) async -> (readings: [ProcessReading], partitionCount: Int) {
-        // The state also has processes that have ended and are not started again yet, without a pid.
+        // The state also lists processes that have ended and have not been started again. Such a process has no pid.
         guard let state = try? await ClusterState.read(runDirectory: self.access.runDirectory).checkingReadiness()
         else { return ([], 0) }
         let readings = await runOnDedicatedThread("dashboard") {

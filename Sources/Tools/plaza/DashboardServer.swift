@@ -5,7 +5,7 @@ import DashboardKit
 import GatewayCore
 import HTTPServer
 
-/// The dashboard's HTTP server on loopback: serves the page's files and data, and kills a process on its request.
+/// The dashboard's HTTP server on loopback: serves the page's files and data, and kills a process if the page asks.
 final class DashboardServer: Sendable {
     private let server: WebServer
 

@@ -17,7 +17,7 @@ enum UpCommand: Subcommand {
         let signals = InterruptSignals()
         let cluster = LocalCluster(options)
         let printer = ClusterStatusPrinter(cluster: cluster)
-        // Returns the exit status.
+        // The value of this task is the exit status.
         let startTask = Task { () -> Int32 in
             do {
                 try await cluster.start()
@@ -88,8 +88,8 @@ enum UpCommand: Subcommand {
         }
         options.runsDemo = reader.flag(
             "demo", help: "also run `plaza demo --evening`, whose lives, seats, chat and battles the pages show")
-        // The gateways also have settings named `pages` and `demo-tokens`, and inherit this process's environment. So
-        // the next two flags have environment variables of their own.
+        // The gateways also have settings named `pages` and `demo-tokens`, and inherit this process's environment.
+        // Therefore the next two flags have environment variables of their own.
         options.servesPages = reader.flag(
             "pages", default: true, env: "LIVEPLAZA_UP_PAGES",
             help: "serve the browser pages by the gateways' HTTP ports, if the pages are installed")

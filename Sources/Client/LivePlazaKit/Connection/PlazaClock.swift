@@ -46,8 +46,8 @@ struct DeviceClock: PlazaClock {
     func schedule(
         after delay: Milliseconds, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void
     ) -> PlazaTimer {
-        // Dispatch retains the closure until the deadline, also if the timer is cancelled. Therefore cancelling drops
-        // the action, so that the action's objects are released.
+        // Dispatch retains the closure until the deadline, even if the timer is cancelled. Therefore a cancellation
+        // releases the action, and with it the objects that the action captures.
         let pendingAction = Locked<(@Sendable () -> Void)?>(action)
         let milliseconds = Int(min(max(delay, Milliseconds(0)), Self.maxDelay).count)
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {

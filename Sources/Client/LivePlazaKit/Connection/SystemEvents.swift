@@ -33,7 +33,8 @@ final class SystemEvents: Sendable {
 
     /// Begins to report.
     ///
-    /// `onEvent`: called on any thread. A first `networkChanged` follows by itself, with what the system has now.
+    /// - Parameter onEvent: called on any thread. Soon after the start it gets a first `networkChanged` with the
+    ///   present state of the network.
     init(_ onEvent: @escaping @Sendable (Event) -> Void) {
         let monitor = NWPathMonitor()
         // The status `requiresConnection` counts as online: an attempt to connect makes the system bring up a network,
