@@ -5,7 +5,7 @@ import { LivePlaza } from '../src/index.js';
 import { FakeClock, settle } from './support/fake-clock.js';
 import { FakeServer } from './support/fake-server.js';
 
-/** A login, an entry, messages both ways, and a leave; the connection is cut where `gate` says. */
+/** A user logs in, enters a live, chats and leaves; the connection is cut where `gate` says. */
 async function evening(gate) {
   const server = new FakeServer();
   server.gate = gate;
@@ -18,7 +18,7 @@ async function evening(gate) {
   const plaza = new LivePlaza({
     url: 'ws://g/v1', token: 't', session: 's', WebSocket: server.network.WebSocket, clock, random, page: {},
   });
-  /** Lets time pass until a promise is settled. */
+  /** Advances the time until a promise is settled. */
   const finished = async (promise) => {
     let isDone = false;
     const done = promise.finally(() => {

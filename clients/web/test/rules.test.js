@@ -7,7 +7,7 @@ import { files } from './support/conformance.js';
 const text = readFileSync(new URL('../../../docs/RULES.md', import.meta.url), 'utf8');
 const rules = new Map([...text.matchAll(/^\| (R\d+\.\d+) \| (.*)/gm)].map(([, number, row]) => [number, row.split(' | ')]));
 
-/** Rules of clients that no case shows, and why. */
+/** The client rules that have no case, and why. */
 const without = new Map([
   ['R2.26', 'needs a token provider: test/connection/renewal.test.js'],
   ['R7.19', 'the media layer is not part of this SDK'],

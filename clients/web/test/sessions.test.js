@@ -10,7 +10,7 @@ import { callsOf, playSession, sessions, uncalled } from './support/sessions.js'
 
 const plaza = new LivePlaza({ url: 'ws://gateway/v1', token: 't', page: {} });
 const storeNames = ['login', 'liveList', ...Object.keys(plaza.live('one'))];
-/** What stores have for other parts of the SDK, and the method behind those that report one device. */
+/** Methods that no session calls: two that only the SDK calls, and `reportDevice`, which other methods call. */
 const otherMethods = ['login.received', 'login.disconnected', 'seat.reportDevice'];
 
 /** The methods of a store's class, as `store.method`. */
@@ -35,7 +35,7 @@ describe('the sessions that are played on a real cluster', () => {
 
 const info = { liveID: 'this-one', liveName: 'One', liveOwner: { userID: 'alice', userName: '', avatarURL: '' }, createTime: 1 };
 
-/** What the server answers, by method: a result, or what makes one; it answers all other calls with nothing. */
+/** The replies of the server by method: a result, or a function that makes one. Other calls get an empty result. */
 const usualAnswers = {
   login: { loggedIn: { gateway: 'g', notices: '1-1', session: 's', user: { userID: 'carol', userName: '', avatarURL: '' } } },
   'live.join': { joined: { confirmed: true, epoch: 77, ticket: 1, token: '77.0' } },
@@ -45,7 +45,7 @@ const usualAnswers = {
   'live.summary': { statistics: { statistics: {} } },
 };
 
-/** A WebSocket class of a server that answers at once; `received` gets what clients send. */
+/** A WebSocket class of a server that replies at once; `received` collects the frames of the clients. */
 function serverWith(answers, received) {
   const network = new FakeNetwork();
   network.opensAtOnce = true;
@@ -61,7 +61,7 @@ function serverWith(answers, received) {
   return network.WebSocket;
 }
 
-/** An environment of sessions with such a server. */
+/** An environment for sessions with such a server. */
 function environment(moreAnswers = {}) {
   const answers = { ...usualAnswers, ...moreAnswers };
   const received = [];
@@ -85,7 +85,7 @@ describe('the runner of sessions', () => {
   it('makes calls with the ids and results of this run, and sends them again after a cut', async () => {
     const fake = environment();
     const accept = { call: { store: 'battle', method: 'acceptBattle', params: { battleID: { $result: ['asked', 'battle'] } } } };
-    // The cut comes at the call's reply.
+    // The cut is at the reply to the call.
     await play([login, { other: { user: 'rival', method: 'battle.request', params: {}, as: 'asked' } }, accept], fake, 1);
     const accepts = fake.received.filter(({ method }) => method === 'battle.accept');
     assert.deepEqual(accepts.map(({ params }) => params), Array(2).fill({ live: 'this-one', battle: 'b-7' }));
@@ -94,7 +94,7 @@ describe('the runner of sessions', () => {
   it('cuts once within the steps of a cut, and compares with a witness and a newcomer', async () => {
     const fake = environment();
     const join = { call: { store: 'liveList', method: 'joinLive', params: { liveID: { $id: 'one' } }, is: { liveName: 'One' } } };
-    // The cut comes at the reply to the login.
+    // The cut is at the reply to the login.
     await play([{ cut: { steps: [login, join] } }, { witness: {} }, { sameStates: { messages: [] } }], fake, 3);
     assert.equal(fake.received.filter(({ method }) => method === 'login').length, 2);
     assert.equal(fake.received.filter(({ method }) => method === 'live.join').length, 1);
@@ -126,7 +126,7 @@ describe('the runner of sessions', () => {
 
 describe('a network with cuts', () => {
   it('loses the frame after the planned number, in either direction', async () => {
-    // Frame 0 is the attempt to connect, 1 its success, 2 is sent, 3 is received.
+    // The attempt to connect is frame 0 and its success frame 1; frame 2 is sent, and frame 3 is received.
     for (const count of [0, 1, 2, 3]) {
       const inner = new FakeNetwork();
       inner.opensAtOnce = true;

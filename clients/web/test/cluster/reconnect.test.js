@@ -46,7 +46,7 @@ describe('lost connections on a real cluster', { skip: plaza ? false : 'PLAZA na
     dan.loginStore.addEventListener('connectionEnded', (event) => ended.push(event.detail));
     const states = new Set();
     dan.loginStore.select((state) => state.connectionStatus, (status) => states.add(status));
-    // Past the end of the first token.
+    // Waits until the first token has expired.
     await pause(22_000);
     assert.equal(asked, 2);
     assert.deepEqual([...states], ['connected']);
@@ -75,7 +75,7 @@ describe('lost connections on a real cluster', { skip: plaza ? false : 'PLAZA na
     const second = await cluster.client('fay', { session: 'phone' });
     await until('the first is out', () => isOut);
     assert.equal(second.loginStore.state.connectionStatus, 'connected');
-    // Its calls are not those of the first, though both count within one session.
+    // Both clients use one session, but their calls have different ids.
     await second.liveListStore.createLive({ liveID: 'fays' });
     assert.equal(second.liveListStore.state.currentLive.liveID, 'fays');
     await second.liveListStore.endLive();

@@ -7,20 +7,20 @@ import { CuttableNetwork } from '../support/cuttable-network.js';
 import { playSession, sessions } from '../support/sessions.js';
 import { TestWebSocket } from '../support/web-socket.js';
 
-/** How many sessions are played at a time. */
+/** The number of sessions that run at a time. */
 const sessionsAtATime = 12;
-/** How long a session may take, in milliseconds, of which most is spent waiting for cuts. */
+/** The time limit of a session, in milliseconds. Most of the time it waits for cuts. */
 const timeout = 300_000;
-/** How long a call may take: a user who is cut off at each call waits before it may enter its live again. */
+/** The time limit of a call: after each cut, a user must wait before it may enter its live again. */
 const callTimeout = 30_000;
 
-/** The users of one session on a cluster, and their ids and lives, which no other session has. */
+/** The users of one session on a cluster, with ids and lives that no other session has. */
 class ClusterSession {
   network = new CuttableNetwork(TestWebSocket);
   #cluster;
   #prefix = `cut${randomBytes(4).toString('hex')}`;
   #clients = [];
-  /** The clients that make calls of the protocol, by user. */
+  /** For each user, the client that makes calls of the protocol. */
   #callers = new Map();
 
   constructor(cluster) {

@@ -5,7 +5,7 @@ import { LivePlaza } from '../../src/index.js';
 import { FakeClock, settle } from '../support/fake-clock.js';
 import { FakeNetwork } from '../support/fake-network.js';
 
-/** A page of a browser, as far as the SDK looks at it. */
+/** A fake of a browser's page, with the parts that the SDK uses. */
 class FakePage extends EventTarget {
   document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
   navigator = { onLine: true };
@@ -89,7 +89,7 @@ describe('a page', () => {
     await clock.advance(1);
     assert.equal(network.socket.isClosed, true);
     assert.equal(plaza.loginStore.state.connectionStatus, 'reconnecting');
-    // The next attempt is a rare one.
+    // While the page is offline, attempts to connect are rare.
     await clock.advance(29_999);
     assert.equal(network.sockets.length, 1);
   });

@@ -5,7 +5,7 @@ import { LivePlaza } from '../../src/index.js';
 import { FakeClock, settle } from '../support/fake-clock.js';
 import { FakeNetwork } from '../support/fake-network.js';
 
-/** A client whose provider gives tokens of an hour, numbered. */
+/** A client whose token provider returns numbered tokens that are valid for an hour. */
 function make(more = {}) {
   const clock = new FakeClock();
   const network = new FakeNetwork();
@@ -38,7 +38,7 @@ function make(more = {}) {
   run.last = () => network.socket.sent[network.socket.sent.length - 1];
   /** The server's clock: the machine's own, unless `serverAhead` says otherwise. */
   run.serverTime = () => clock.wall() + run.serverAhead;
-  /** Lets the server answer by itself, with its time, and end the connection with 4101 when its token ends. */
+  /** Makes the server reply with its time, and close the connection with 4101 when its token expires. */
   run.serve = () => {
     let end = Infinity;
     network.opensAtOnce = true;
@@ -60,7 +60,7 @@ describe('tokens', () => {
     await run.login();
     assert.equal(run.asked, 1);
     for (let turn = 2; turn < 5; turn += 1) {
-      // Until 90 s before the end: a minute, and half of the spread.
+      // 90 s before the expiry: a minute, and half of the spread.
       while (run.asked < turn) {
         await run.clock.advance(20_000);
         if (run.last().method === 'ping') run.network.socket.reply(run.last().id, 'done');
@@ -84,7 +84,7 @@ describe('tokens', () => {
     run.serve();
     await run.plaza.loginStore.login();
     for (let minute = 0; minute < 50; minute += 1) await run.clock.advance(60_000);
-    // The token's end was compared with the machine's clock first, for lack of another.
+    // Before the first reply, the expiry was compared with the machine's clock.
     assert.equal(run.asked, 1);
     await run.clock.advance(9 * 60_000);
     assert.equal(run.asked, 2);
@@ -95,7 +95,7 @@ describe('tokens', () => {
     const run = make();
     run.serverAhead = 2 * 3600_000;
     run.serve();
-    // By the machine's clock the token is valid for three hours.
+    // By the machine's clock the token is still valid for three hours.
     await run.plaza.loginStore.login();
     for (let minute = 0; minute < 59; minute += 1) await run.clock.advance(60_000);
     assert.equal(run.asked, 2);
@@ -110,14 +110,14 @@ describe('tokens', () => {
     const renewedWith = [];
     for (let turn = 0; turn < 200; turn += 1) {
       const before = run.left();
-      // Short enough for the connection to last.
+      // The time is short enough that the connection does not time out.
       run.clock.sleep(40_000);
       await run.clock.advance(25_000);
       if (run.left() > before) renewedWith.push(before);
     }
     assert.equal(run.network.sockets.length, 1, 'a token ended on the open connection');
     assert.equal(renewedWith.length, 3);
-    // A minute and a half before the end, give or take what passed since the last ping.
+    // 90 s before the expiry, give or take the time since the last ping.
     for (const left of renewedWith) assert.ok(left > 60_000 && left < 225_000, `renewed with ${left} left`);
   });
 
@@ -195,7 +195,7 @@ describe('tokens', () => {
     await run.clock.advance(20_000);
     socket.reply(run.last().id, 'done');
     run.isHanging = true;
-    // Until 90 s before the end: a minute, and half of the spread.
+    // 90 s before the expiry: a minute, and half of the spread.
     await run.clock.advance(3_600_000 - 110_000);
     assert.equal(run.asked, 2);
     run.isHanging = false;
@@ -278,7 +278,7 @@ describe('tokens', () => {
     run.isHanging = false;
     await run.clock.advance(31_000);
     assert.equal(run.asked, 3);
-    // The number 0.5 makes the client begin at the second address.
+    // With the random number 0.5 the client begins at the second address.
     assert.equal(run.network.socket.url, 'one');
     run.accept();
     run.plaza.disconnect();

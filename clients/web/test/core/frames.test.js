@@ -14,7 +14,7 @@ const protocol = readFileSync(new URL('docs/PROTOCOL.md', root), 'utf8');
 describe('frames', () => {
   it('are all read as the server writes them', () => {
     for (const [name, frame] of Object.entries(golden)) {
-      // The sample of a feed has a token of its own.
+      // The sample of a feed frame has another token.
       if (name === 'feed') frame.feed.token = `77.${frame.feed.items.at(-1).n}`;
       const parsed = parseFrame(JSON.stringify(frame));
       assert.equal(parsed.kind, Object.keys(frame)[0], name);

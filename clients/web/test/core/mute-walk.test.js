@@ -5,7 +5,7 @@ import { MuteWalk, mutesPerPage } from '../../src/core/mute-walk.js';
 
 const usersOf = (count) => Array.from({ length: count }, (_, index) => `user-${index + 1000}`);
 
-/** Walks through a list that `change` changes after each page. */
+/** Walks through the pages of a list, which `change` changes after each page. */
 function walkThrough(list, maxCount, change = () => {}) {
   const walk = new MuteWalk(maxCount);
   const users = [...list];

@@ -5,7 +5,7 @@ import { LiveFold } from '../../src/core/live-fold.js';
 
 const member = { live: 'duet', host: { userID: 'dora' }, seats: [] };
 const person = { userID: 'bob' };
-/** What tells of a request, with the end of its time in milliseconds as the server sends it. */
+/** The inputs that announce a request, with its expiry in milliseconds as the server sends it. */
 const notices = {
   applicationReceived: { guest: person, seatIndex: 1 },
   invitationReceived: { host: person, seatIndex: 1 },

@@ -21,7 +21,7 @@ describe('a stale read', () => {
   it('of an info does not undo a later change that is shown already', () => {
     let state = reduce(initial(), details('old', 3, 1));
     state = reduce(state, { type: 'item.infoChanged', body: { info: info('new'), revision: 5 } });
-    // The gateway that answers has not read the change yet.
+    // The gateway that answers the read has not received the change yet.
     state = reduce(state, details('old', 3, 9));
     assert.equal(state.info.notice, 'new');
     assert.equal(state.info.totalViewerCount, 9);

@@ -55,7 +55,8 @@ describe('the renewal of a token', () => {
     assert.equal(keeper.renewAt, 3_540_000);
     keeper.serverTime(1_000_000, 400_000);
     assert.equal(keeper.renewAt, 2_940_000);
-    // Near the end the lead stays what it was: a fifth of what is left would put the renewal off again and again.
+    // The lead is fixed at the start. If it were a fifth of the remaining time, the renewal would be postponed for
+    // ever.
     keeper.serverTime(3_500_000, 500_000);
     assert.equal(keeper.renewAt, 540_000);
     keeper.serverTime(3_590_000, 500_000);

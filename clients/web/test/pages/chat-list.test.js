@@ -9,12 +9,12 @@ makePage();
 const { ChatList } = await import('../../pages/chat/chat-list.js');
 await showLanguage();
 
-/** How high each row is, and what is seen of the list. */
+/** The height of each row and of the visible part of the list, in pixels. */
 const [rowHeight, viewHeight] = [20, 400];
-/** The pause between two drawings, and a little more. */
+/** A little more than the pause between two drawings, in milliseconds. */
 const drawing = 220;
 
-/** A list on a page that lays out as little as it needs: what is not shown has no heights, and is scrolled to 0. */
+/** A list on a fake page with a simple layout: a hidden element has no height and the scroll position 0. */
 function make() {
   const page = { isShown: true };
   document.createElement = (tag) => {
@@ -38,14 +38,14 @@ function make() {
   let n = 0;
   return {
     chat,
-    /** Some messages, and the drawing of them. */
+    /** Adds messages, and lets the list draw them. */
     add: async (count) => {
       chat.add(...Array.from({ length: count }, () => ({ kind: 'text', user: { userID: 'u' }, text: `message ${(n += 1)}` })));
       await wait(drawing);
     },
     show: async (isShown) => {
       page.isShown = isShown;
-      // A browser tells it after the drawing of the frame.
+      // A browser reports the scrolling after the drawing of the frame.
       await wait(drawing);
       told();
       await wait(drawing);
@@ -64,7 +64,7 @@ test('a list that is not shown keeps its messages, and makes no elements of them
   const seen = chat.list.childElementCount;
   assert.ok(seen < 60, `${seen}`);
   await show(false);
-  // As many a drawing as 40 a second are.
+  // As many messages for each drawing as 40 messages a second give.
   for (let round = 0; round < 15; round += 1) await add(8);
   assert.equal(chat.messages.length, 220);
   assert.ok(chat.list.childElementCount < 60, `${chat.list.childElementCount} rows of a hidden list are elements`);

@@ -29,7 +29,7 @@ test('gifts that wait add up by sender, and beyond a bound by kind; none is lost
   assert.equal(entries.reduce((sum, { count }) => sum + count, 0), 2005);
 });
 
-/** A show of gifts; what it has shown beside the stage at its highest count, and what has crossed. */
+/** A gift show, which records the highest count of each row and the gifts that have crossed the stage. */
 function show() {
   const crossed = [];
   const barrage = { waitingGifts: 0, show: (text) => crossed.push(text) };
@@ -86,7 +86,7 @@ test('one who waits is shown while two others give on and on', () => {
   gifts.add(given(3));
   give(18);
   assert.match(names(), /User 3/);
-  // Their turn comes again.
+  // The waiting gifts are shown now.
   give(18);
   assert.match(names(), /User 1/);
   assert.match(names(), /User 2/);
@@ -133,13 +133,13 @@ test('messages cross also while gifts wait for lanes', () => {
   const texts = placed.filter(({ item }) => !item.isGift);
   assert.ok(texts.length >= 8, `${texts.length} messages have crossed`);
   assert.ok(placed.length - texts.length >= 20);
-  // Nobody writes: gifts have all lanes.
+  // There are no messages, so gifts use all lanes.
   const quiet = new LaneScheduler({ lanes: 3, width: 100 });
   for (let index = 0; index < 3; index += 1) quiet.offer({ width: 50, isGift: true }, 0);
   assert.deepEqual(quiet.advance(0).map(({ lane }) => lane), [0, 1, 2]);
 });
 
-/** The sheet of gifts of a live, whose server answers when it is told to. */
+/** The gift dialog of a live, whose server replies when the test says so. */
 function sheet({ usableGifts = [], isGiftEnabled = true } = {}) {
   const asked = [];
   const sent = [];

@@ -11,7 +11,7 @@ const texts = { en: { 'a.b': 'one {name}', 'error.textsNotLoaded': 'no texts' },
   zh: { 'a.b': '一 {name}', 'error.textsNotLoaded': '没有文字' } };
 let copies = 0;
 
-/** The texts' module as a page that was just opened has it, and a server that answers when it is told to. */
+/** The module of the texts as on a newly opened page, and a server that replies when the test says so. */
 async function make() {
   const asked = [];
   globalThis.fetch = (path) => new Promise((resolve, reject) => asked.push({

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeyedList } from '../../pages/lib/keyed-list.js';
 
-/** As much of an element as the list uses. Like a browser's, it loses the focus when it is taken out or moved. */
+/** A fake element with what the list uses. Like in a browser, it loses the focus when it is removed or moved. */
 class FakeElement extends EventTarget {
   parent;
   children = [];
@@ -26,7 +26,7 @@ class FakeElement extends EventTarget {
     return other === this || this.children.some((child) => child.contains(other));
   }
 
-  /** The selectors are not understood: the lists ask for what is hidden. */
+  /** Ignores the selector: the lists search for focusable elements only. */
   closest() {
     return this.hidden ? this : this.parent?.closest() ?? null;
   }
@@ -61,7 +61,7 @@ class FakeElement extends EventTarget {
   }
 }
 
-/** A list of rows `[key, shown]`, each an element with one button. */
+/** Makes a list with rows `[key, shown]`; each is an element with one button. */
 function list() {
   const body = new FakeElement();
   const element = new FakeElement();

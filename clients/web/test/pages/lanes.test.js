@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BitmapPool } from '../../pages/barrage/bitmap-pool.js';
 import { LaneScheduler } from '../../pages/barrage/lanes.js';
 
-/** A small generator of its own, so that a failure repeats. */
+/** A small random generator with a seed, so that a failure can be repeated. */
 function generator(seed) {
   let state = seed;
   return () => {
@@ -46,14 +46,14 @@ test('a longer and faster message does not catch up with the one before it', () 
   scheduler.offer({ width: 100 }, 0);
   assert.equal(scheduler.advance(0).length, 1);
   scheduler.offer({ width: 2000 }, 1000);
-  // The tail of the first has entered at 728 ms, but the second is three times as fast.
+  // The first message is completely on the screen at 728 ms, but the second one is three times as fast.
   assert.equal(scheduler.advance(1000, undefined).length, 0);
   let started;
   for (let now = 1000; now < 9000 && started === undefined; now += 1) {
     scheduler.patience = Infinity;
     if (scheduler.advance(now).length > 0) started = now;
   }
-  // Its head needs 2667 ms to the left edge, where the first is gone at 8000.
+  // The second message needs 2,667 ms to the left edge. The first one leaves the screen at 8,000 ms.
   assert.ok(Math.abs(started - (8000 - (1000 / 3000) * 8000)) <= 2, `started at ${started}`);
 });
 

@@ -8,7 +8,7 @@ import { showLanguage } from '../support/texts.js';
 
 makePage();
 await showLanguage();
-// Loaded before it is asked for, so that a test need not wait for the disk.
+// Loaded here, so that no test waits for the file system.
 await import('../../pages/live/ending.js');
 const { CoHostSection } = await import('../../pages/host/co-host-section.js');
 const { LivePage } = await import('../../pages/live/live-page.js');
@@ -37,7 +37,7 @@ test('a battle request is asked about, and answered, once', async () => {
   open['battle.requests'].received.push(openRequest('duet', 'concert', 30, { battle: 'b-1', hasAccepted: false }));
   await session.enter('concert');
   const section = new CoHostSection(page);
-  // The store tells it too.
+  // The store publishes it, too.
   tell('battle', 'onBattleRequestReceived', { battleID: 'b-1', inviter: host('duet'), invitee: host('concert'), expiresAt: 30 });
   await settle();
   assert.deepEqual(texts(), ['Host of duet challenges you to a battle.']);
@@ -60,7 +60,7 @@ test('a battle request is asked about, and answered, once', async () => {
   assert.deepEqual(texts(), []);
 });
 
-/** The page of a live that is still being entered. */
+/** The page of a live that the user is still entering. */
 function entering() {
   const list = new EventTarget();
   const session = { enter: () => new Promise(() => {}), plaza: { live: () => ({}), liveListStore: list } };
@@ -116,7 +116,7 @@ test('a dialog of a live ends with it', async () => {
   end('onLiveEnded', { reason: 'endedByHost' });
   document.querySelectorAll = querySelectorAll;
   assert.equal(closed, 1);
-  // Nor is one opened that was still being loaded.
+  // A page that was still being loaded is not opened either.
   const { openState } = await import('../../pages/live/sheets.js');
   const before = document.body.children.length;
   await openState({ isGone: true, shell: { fail: (error) => assert.fail(error) } });
@@ -129,7 +129,7 @@ test('who presses twice while a dialog is loaded opens one', async () => {
   const shell = { session: { user: { userID: 'carol', userName: 'Carol' } }, fail: (error) => assert.fail(error) };
   await Promise.all([openAccount({ shell }), openAccount({ shell })]);
   assert.equal(document.body.children.length, before + 1);
-  // Whose session has ended meanwhile has no account.
+  // A user whose session has ended meanwhile has no account dialog.
   await openAccount({ shell: { ...shell, session: { user: undefined } } });
   assert.equal(document.body.children.length, before + 1);
 });

@@ -37,7 +37,7 @@ async function make(answers = {}) {
     buttons.find(({ textContent }) => textContent === text).dispatchEvent(new Event('click'));
     await settle();
   };
-  /** Seconds pass. */
+  /** Advances the clock by seconds. */
   const pass = async (seconds) => {
     for (let second = 0; second < seconds; second += 1) {
       all.session.plaza.serverTime += 1000;
@@ -48,7 +48,7 @@ async function make(answers = {}) {
   return { ...all, section, element, calls, rows, press, pass };
 }
 
-/** The initials of an avatar stand before the name. */
+/** The text of a row for an incoming (`asks`) or outgoing (`mine`) request. It begins with the avatar's initials. */
 const asks = (name, what, time) => `H${name[0].toUpperCase()}Host of ${name}${time} · ${what}AcceptDecline`;
 const mine = (name, what, time) => `H${name[0].toUpperCase()}Host of ${name}${time} · ${what}Withdraw`;
 

@@ -49,7 +49,7 @@ test('a field says what is wrong with its text, first of all what the server wou
     return input.text;
   };
   const check = (text) => !text && 'nothing is there';
-  // Without a page, texts are their keys.
+  // Without a page, each text is its key.
   assert.deepEqual(['ok', '  ', 'a\tb', 'a\u0000b', 'a\u007fb', '\tab ', 'x'.repeat(10)].map((text) => said(text, { isPlain: true, check })), [
     '', 'nothing is there', 'app.noControl', 'app.noControl', 'app.noControl', '', 'app.tooLong',
   ]);
@@ -126,14 +126,14 @@ test('the sides of a battle stand as the seats do, the own one first: in the win
   for (const [live, order] of [['a', [1, 2, 3]], ['b', [2, 1, 3]], ['c', [3, 1, 2]]]) {
     let shown = followBattle(undefined, state, live, hosts);
     assert.deepEqual(scores(shown), order, live);
-    // Who leaves the battle, or comes to it later, stands as its seats do.
+    // A side that leaves the battle or joins it later has the place that its seats have.
     shown = followBattle(shown, { ...state, battleUsers: [invitee] }, live, hosts);
     assert.deepEqual(scores(shown), order, live);
     assert.deepEqual(scores(followBattle(followBattle(undefined, { ...state, battleUsers: [third] }, live, hosts), state, live, hosts)), order, live);
-    // The result stays as it stood, also when the hosts have parted.
+    // The result keeps its order after the hosts have disconnected.
     assert.deepEqual(scores(followBattle(shown, { currentBattleInfo: null, battleUsers: [], battleScore: state.battleScore }, live, [])), order, live);
   }
-  // Who has parted has no seats, and stands behind the others.
+  // A disconnected side has no seats, so it comes after the others.
   const shown = followBattle(followBattle(undefined, state, 'a', hosts), { ...state, battleUsers: [inviter, third] }, 'a', [inviter, third]);
   assert.deepEqual(scores(shown), [1, 3, 2]);
 });

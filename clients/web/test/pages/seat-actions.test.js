@@ -8,7 +8,7 @@ import { showLanguage } from '../support/texts.js';
 makePage();
 const { SeatActions } = await import('../../pages/live/seat-actions.js');
 
-/** The page of a live where Carol sits, or watches; and what is said over it. */
+/** The page of a live in which Carol is on a seat or watches, and the messages over the page. */
 function enter({ live = 'concert', sits = true, role = 'viewer' } = {}) {
   const seat = { liveID: live, index: 1, userInfo: { userID: sits ? 'carol' : '', microphoneStatus: 'on',
     cameraStatus: 'on' } };

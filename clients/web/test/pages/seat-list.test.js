@@ -12,7 +12,7 @@ const { SeatList } = await import('../../pages/host/seat-list.js');
 
 const seat = (index, userID = '', isLocked = false) => ({ liveID: 'concert', index, isLocked, userInfo: { userID, userName: userID } });
 
-/** The buttons of the list of these seats, and what the server was asked for; it answers when it is told to. */
+/** The buttons of a list of these seats, and the calls to the server, which replies when the test says so. */
 function list(...seatList) {
   const asked = [];
   const store = new Store({ seatList });

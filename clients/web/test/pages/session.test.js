@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Session } from '../../pages/session/session.js';
 
-/** A session over a list of lives that answers when it is told to. */
+/** A session over a fake list of lives, which replies when the test says so. */
 function slowSession() {
   const session = new Session({ gateways: [], demoTokens: false }, class {});
   const said = [];

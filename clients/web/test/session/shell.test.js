@@ -12,7 +12,7 @@ const { Session } = await import('../../pages/session/session.js');
 const { parsePlace } = await import('../../pages/lib/router.js');
 await showLanguage();
 
-/** A shell whose server answers when it is told to, in a window where Carol has signed in before. */
+/** A shell whose server replies when the test says so, in a window in which Carol has signed in before. */
 function make(demoTokens = true, { isRouted = false } = {}) {
   const network = new FakeNetwork();
   const session = new Session({ gateways: ['ws://g/v1'], demoTokens }, class extends network.WebSocket {
@@ -20,7 +20,7 @@ function make(demoTokens = true, { isRouted = false } = {}) {
   });
   const shell = new Shell(session, { isFixture: false });
   const shown = [];
-  // The page of lives asks for much that is not looked at here.
+  // The list of lives makes many calls, which these tests ignore.
   if (!isRouted) shell.router = { start: () => shown.push('started') };
   const accept = () => {
     network.socket.open();
@@ -114,7 +114,7 @@ test('an address that names no page is the plaza, which says that nothing is the
   for (const [hash, said] of [['#/', ''], ['#/live/nonsense<b>%', 'There is nothing at this address. These are the lives of the plaza.']]) {
     location.hash = hash;
     const { session, shell, accept } = make(true, { isRouted: true });
-    // As the first page is loaded only when it is shown.
+    // The first page is loaded only when it is shown, too.
     await import('../../pages/plaza/plaza-page.js');
     const started = shell.start();
     await settle();

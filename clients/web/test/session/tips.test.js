@@ -8,7 +8,7 @@ makePage();
 const { ChatPanel } = await import('../../pages/live/chat-panel.js');
 const { Session } = await import('../../pages/session/session.js');
 
-/** A session that has joined a live, and the chat that is shown later. */
+/** A session that has joined a live, and the chat that is shown afterwards. */
 function make() {
   const session = new Session({ gateways: [], demoTokens: false }, class {});
   let n = 0;
@@ -18,7 +18,7 @@ function make() {
   };
   session.wire.received(JSON.stringify({ reply: { id: 1, result: { joined: { ticket: 1, epoch: 1, confirmed: true, token: '1.0.0' } } } }));
   const show = () => new ChatPanel({ shell: { session }, stores: session.plaza.live('a'), list: session.plaza.liveListStore, liveID: 'a' });
-  /** The notes of a chat, once there are as many. New rows are drawn together, after a pause. */
+  /** The notes of a chat, when there are `count` of them. New rows are drawn together, after a pause. */
   const notes = async (panel, count) => {
     const end = Date.now() + 2000;
     do await settle(); while (panel.chat.messages.length < count && Date.now() < end);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { observedSocket, Wire } from '../../pages/session/observed-socket.js';
 
-/** A wire, and what it has told of tips. */
+/** A `Wire`, and its reports about tips. */
 function make() {
   const wire = new Wire();
   const told = [];

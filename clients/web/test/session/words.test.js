@@ -9,7 +9,7 @@ makePage();
 const { endingWords, words } = await import('../../pages/session/session.js');
 const { PlazaError } = await import('../../src/index.js');
 
-/** The codes and names of ReplyCode, from the source of the services. */
+/** The codes and names of `ReplyCode`, read from the Swift source. */
 const source = readFileSync(new URL('../../../../Sources/Model/PlazaModel/Calls/ReplyCode.swift', import.meta.url), 'utf8');
 const table = /names: \[Int: String\] = \[([^\]]*)\]/.exec(source)[1];
 const codes = [...table.matchAll(/(-?\d+): "(\w+)"/g)].map(([, code, name]) => [Number(code), name]);

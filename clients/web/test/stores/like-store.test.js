@@ -16,11 +16,11 @@ describe('a store of likes', () => {
     await settle();
     assert.deepEqual(sent, [['like.send', 1]]);
     timers[0]();
-    // The call of the taps that wait has not run yet.
+    // The call for the waiting taps was not made yet.
     calls.push(store.sendLike({ count: 3 }));
     await Promise.all(calls);
     assert.deepEqual(sent, [['like.send', 1], ['like.send', 5]]);
-    // The next pause has begun.
+    // The next pause between two calls has begun.
     calls.push(store.sendLike({ count: 4 }));
     await settle();
     assert.equal(sent.length, 2);

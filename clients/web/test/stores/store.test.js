@@ -30,7 +30,7 @@ describe('a store', () => {
     first.subscribe((state) => {
       if (state === 1) end = second.subscribe((other) => seen.push(other));
     });
-    // Both states are shown before anybody is called.
+    // Both states are set before any subscriber is called.
     for (const tell of [first[publish](1), second[publish](1)]) tell();
     second[publish](2)();
     end();
@@ -102,7 +102,7 @@ describe('instances', () => {
     registry.stores('current').like.subscribe((state) => shown.push(state));
     for (let number = 0; number < 5 * mostKept; number += 1) registry.stores(`live ${number}`);
     for (let round = 0; round < 50 && registry.size > mostKept + 1; round += 1) {
-      // What was asked for is not collected before the present task has ended.
+      // JavaScript does not collect the target of a new WeakRef before the present task has ended.
       await new Promise((done) => setImmediate(done));
       collect();
     }

@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 import { LivePlaza } from '../../src/index.js';
 import { TestWebSocket } from './web-socket.js';
 
-/** The program that starts a cluster; without it these tests are skipped. */
+/** The program that starts a cluster, from the environment; without it these tests are skipped. */
 export const plaza = process.env.PLAZA;
 
-/** Waits until something holds, asking again and again, and fails after a time. All in milliseconds. */
+/** Checks a condition again and again until it holds; throws after a time. All times are in milliseconds. */
 export async function until(what, holds, milliseconds = 10_000, every = 20) {
   const end = Date.now() + milliseconds;
   while (!(await holds())) {
@@ -19,7 +19,7 @@ export async function until(what, holds, milliseconds = 10_000, every = 20) {
   }
 }
 
-/** A cluster in memory with two gateways, on free ports of this machine. */
+/** A cluster on the in-memory broker with two gateways, on free ports of this machine. */
 export class Cluster {
   urls = [];
   #folder = mkdtempSync(join(tmpdir(), 'plaza-web-'));
@@ -52,14 +52,14 @@ export class Cluster {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** A signed token, as an app's server gives it. */
+  /** A signed token, as an app's server would issue it. */
   async token(user, { role = 'user', seconds = 3600, hasName = role === 'user' } = {}) {
     const options = ['token', '--run-dir', this.#folder, '--user', user, '--role', role, '--seconds', String(seconds)];
     const named = hasName ? [...options, '--name', user.toUpperCase()] : options;
     return (await promisify(execFile)(plaza, named)).stdout.trim();
   }
 
-  /** Makes a client that is logged in, whose connection a test may cut. */
+  /** Makes a client that is logged in. A test can cut its connection. */
   async client(user, options = {}) {
     const sockets = [];
     class Socket extends TestWebSocket {
@@ -89,7 +89,7 @@ export class Cluster {
   }
 }
 
-/** The next event of a store of this type. */
+/** Waits for the next event of a store with this type. */
 export function next(store, type, milliseconds = 10_000) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no ${type} in time`)), milliseconds);

@@ -6,18 +6,18 @@ import { FakeClock, settle } from './fake-clock.js';
 import { FakeNetwork } from './fake-network.js';
 
 const folder = new URL('../../../conformance/', import.meta.url);
-/** A file of clients/conformance. */
+/** Reads a file of clients/conformance. */
 export const read = (name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
 const setups = read('setups.json');
 
-/** The files that hold no cases. */
+/** The files that contain no cases. */
 const otherFiles = ['sessions.json', 'setups.json'];
 
-/** All files of cases, with their names. */
+/** All files with cases, with their names. */
 export const files = readdirSync(folder).filter((name) => name.endsWith('.json') && !otherFiles.includes(name)).sort()
   .map((name) => ({ name, ...read(name) }));
 
-/** The stores of a client by the names that cases use. */
+/** The stores of a client, by the names that cases use. */
 export const storeOf = (plaza, name, live) => (name === 'login' ? plaza.loginStore
   : name === 'liveList' ? plaza.liveListStore : plaza.live(live ?? 'concert')[name]);
 
@@ -146,7 +146,7 @@ class CaseRun {
   };
 }
 
-/** A step with the number of its turn in place of `$i`. */
+/** A step in which `$i` is replaced by the number of the repetition. */
 function numbered(value, turn) {
   if (typeof value === 'string') return value.replace(/\$i(?:\+(\d+))?/g, (_, more) => String(turn + Number(more ?? 0)));
   if (Array.isArray(value)) return value.map((entry) => numbered(entry, turn));
@@ -155,7 +155,7 @@ function numbered(value, turn) {
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, numbered(entry, turn)]));
 }
 
-/** Compares what was expected; of objects the fields that are named. */
+/** Checks a value against the expected one; of an object, only the fields that the expected one has. */
 export function matches(actual, expected, path) {
   if (Array.isArray(expected)) {
     assert.ok(Array.isArray(actual), `${path} is no list`);
@@ -173,12 +173,12 @@ export function matches(actual, expected, path) {
   } else assert.deepEqual(actual, expected, path);
 }
 
-/** The number of a list's entries, or of an object's fields. */
+/** The number of entries of a list, or of fields of an object. */
 function lengthOf(value) {
   return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 
-/** Whether a list has an entry that is as expected. */
+/** Whether a list has an entry that matches the expected one. */
 function containsMatch(list, expected) {
   return Array.isArray(list) && list.some((entry) => {
     try {

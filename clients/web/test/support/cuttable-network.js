@@ -19,14 +19,14 @@ export class CuttableNetwork {
   }
 
   /**
-   * Cuts the connection at the frame after so many further ones; that frame is lost. The frames of both directions are
-   * counted together, and an attempt to connect and its success as one each.
+   * Plans a cut after `count` further frames: the next frame is lost with the connection. Frames of both directions are
+   * counted together. An attempt to connect and its success count as one frame each.
    */
   planCut(frameCount) {
     this.#framesUntilCut = frameCount;
   }
 
-  /** Cuts the connection now; a planned cut does not come any more. */
+  /** Cuts the connection now, and cancels a planned cut. */
   cutNow() {
     this.#framesUntilCut = undefined;
     this.#socket?.cut();
@@ -41,7 +41,7 @@ export class CuttableNetwork {
     return this.#socket?.isOpen ?? false;
   }
 
-  /** Counts a frame, and tells whether it is delivered. */
+  /** Counts a frame; returns whether it is delivered. */
   #passes() {
     const count = this.#framesUntilCut;
     if (count === undefined) return true;
@@ -50,7 +50,7 @@ export class CuttableNetwork {
   }
 }
 
-/** A WebSocket over another one, which is cut at a frame that does not pass. */
+/** A WebSocket over another one, which cuts the connection when a frame must not pass. */
 class CuttableSocket {
   onopen = () => {};
   onmessage = (_event) => {};
@@ -88,7 +88,7 @@ class CuttableSocket {
     this.#inner?.close(code);
   }
 
-  /** Ends the connection; the client learns of it as of a lost network, and not within its own call. */
+  /** Ends the connection. The client is told later, as after a loss of the network, and not within its own call. */
   cut() {
     if (this.#isClosed) return;
     this.#end();

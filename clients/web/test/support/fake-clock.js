@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Lets promises that are settled run their continuations, however long their chains are. */
+/** Waits until all continuations of settled promises have run, however long their chains are. */
 export async function settle() {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A clock that a test moves. */
+/** A clock that a test advances. */
 export class FakeClock {
   time = 1000;
   #timers = new Map();
   #next = 1;
-  /** The time since 1970 at the clock's 0. */
+  /** The time in milliseconds since 1970 at which the clock is 0. */
   wallStart = 1_700_000_000_000;
 
   now = () => this.time;
@@ -26,7 +26,7 @@ export class FakeClock {
   clearTimeout = (id) => void this.#timers.delete(id);
 
   /**
-   * The machine sleeps: the time since 1970 goes on, while the clock and the timers stand still.
+   * Simulates a sleep of the machine: the time since 1970 continues, but the clock and the timers stand still.
    *
    * @param {number} milliseconds
    */
@@ -39,7 +39,7 @@ export class FakeClock {
   }
 
   /**
-   * Moves the clock and runs what is due, in order.
+   * Advances the clock, and runs the timers that are due, in order.
    *
    * @param {number} milliseconds
    */

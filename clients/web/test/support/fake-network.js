@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A network of fake WebSockets: records what clients send, and lets a test be the server. */
+/** A network of fake WebSockets: records the frames of clients, and lets a test act as the server. */
 export class FakeNetwork {
-  /** All sockets that were made, the present one last. */
+  /** All sockets that were made; the last one is the present one. */
   sockets = [];
-  /** What a test does with each frame that is sent, besides recording it. */
+  /** Called with each frame that a client sends, after it was recorded. */
   onSent = (_frame, _socket) => {};
-  /** The addresses for which the class throws, as if they were none. */
+  /** The addresses for which the constructor throws, as for an invalid address. */
   badAddresses = new Set();
-  /** Whether a new socket opens by itself. */
+  /** Whether a new socket opens without the test's help. */
   opensAtOnce = false;
 
   constructor() {
@@ -39,7 +39,7 @@ export class FakeNetwork {
         this.closedWith = code;
       }
 
-      /** Ends the connection from the server's side, or as a lost network does. */
+      /** Ends the connection, as the server or a loss of the network would. */
       end(code) {
         this.isClosed = true;
         this.onclose?.({ code });

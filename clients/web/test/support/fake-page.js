@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** An element of a page, as far as the pages' modules use it without a browser: a tree with texts and attributes. */
+/** A fake element with what the pages use without a browser: a tree with texts and attributes. */
 export class FakeElement extends EventTarget {
   children = [];
   attributes = new Map();
@@ -86,7 +86,7 @@ export class FakeElement extends EventTarget {
     return null;
   }
 
-  /** All elements in this one: the selectors of the pages are not understood. */
+  /** Returns all descendants, because the fake does not implement selectors. */
   querySelectorAll() {
     return this.children.filter((child) => child instanceof FakeElement).flatMap((child) => [child, ...child.querySelectorAll()]);
   }
@@ -97,7 +97,7 @@ export class FakeElement extends EventTarget {
 
   focus() {}
 
-  /** A dialog. */
+  /** Opens as a dialog. */
   showModal() {}
 
   close() {
@@ -105,14 +105,14 @@ export class FakeElement extends EventTarget {
   }
 }
 
-/** A storage of a browser, over an object. */
+/** A fake of a browser's storage, over an object. */
 const storage = (values) => ({
   getItem: (name) => values[name] ?? null, setItem: (name, value) => { values[name] = value; },
   removeItem: (name) => { delete values[name]; },
 });
 
 /**
- * Puts a page without a browser into the globals. Import the pages' modules after it.
+ * Puts a fake page into the globals. Import the pages' modules afterwards.
  *
  * @param {{ kept?: Record<string, string>, keptInWindow?: Record<string, string> }} [options] what this device, and
  * this
@@ -128,7 +128,7 @@ export function makePage({ kept = {}, keptInWindow = {} } = {}) {
       createElementNS: (_, tag) => new FakeElement(tag), querySelector: () => null, querySelectorAll: () => [],
     }),
     location: { hash: '', search: '', href: 'http://page/', origin: 'http://page' },
-    // A message that is still shown keeps no test waiting.
+    // A timer of a shown message must not keep the test process running.
     setTimeout: (action, delay) => setTimeout(action, delay).unref(),
     setInterval: (action, delay) => setInterval(action, delay).unref(),
     matchMedia: () => Object.assign(new EventTarget(), { matches: false }),
@@ -137,7 +137,7 @@ export function makePage({ kept = {}, keptInWindow = {} } = {}) {
     scrollTo: () => {},
     addEventListener: target.addEventListener.bind(target),
     removeEventListener: target.removeEventListener.bind(target),
-    // Nothing is laid out: each drawing follows at once, and no size is ever told.
+    // There is no layout: each frame follows at once, and no size is reported.
     requestAnimationFrame: (draw) => setImmediate(draw),
     cancelAnimationFrame: (frame) => clearImmediate(frame),
     ResizeObserver: class { observe() {} disconnect() {} },

@@ -8,20 +8,20 @@ const info = {
 };
 
 /**
- * A server with one live, as far as a viewer needs one: keeps outcomes by session and id, numbers the feed, replays
- * what a resume missed. Each frame in either direction passes `gate`, which may cut the connection before or after it.
+ * A server with one live, with what a viewer needs: it stores outcomes by session and id, numbers the feed, and replays
+ * missed items after a resume. Each frame passes `gate`, which may cut the connection before or after it.
  */
 export class FakeServer {
   network = new FakeNetwork();
   /** The feed's items. */
   feed = [];
-  /** How often each call was applied, by id. */
+  /** How often each call was applied, by its id. */
   applied = new Map();
   #outcomes = new Map();
   #lastID = 0;
   #ticket = 420;
   #isIn = false;
-  /** Called with each frame's count and direction; gives `before`, `after`, or nothing. */
+  /** Called with the number and direction of each frame; returns `before`, `after`, or undefined for no cut. */
   gate = () => undefined;
   #count = 0;
   faults = [];
@@ -47,7 +47,7 @@ export class FakeServer {
   }
 
   #send(socket, frame) {
-    // In order, and not within the call that caused it.
+    // Frames are delivered in order, and not within the call that caused them.
     socket.line = (socket.line ?? Promise.resolve()).then(() => this.#pass(frame, socket, () => socket.receive(frame)));
   }
 

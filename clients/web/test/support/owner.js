@@ -4,19 +4,19 @@ import { Session } from '../../pages/session/session.js';
 import { StoreEvent } from '../../src/index.js';
 import { Store } from '../../src/stores/store.js';
 
-/** The owner of a live, as the stores tell it. */
+/** The owner of a live, as the stores show it. */
 export const host = (liveID) => ({ userID: `host of ${liveID}`, userName: `Host of ${liveID}`, avatarURL: '', liveID });
 
 const noConnection = { candidates: [], candidatesCursor: '', invitees: [], connected: [], mutedLives: [],
   coHostStatus: 'disconnected' };
 
 const member = (live) => ({ live, host: { userID: `host of ${live}`, userName: `Host of ${live}`, avatarURL: '' } });
-/** A request of one live to another, as the server's answer to a read has it; it ends after so many seconds. */
+/** A request of one live to another, as a read returns it; it expires after `seconds`. */
 export const openRequest = (from, to, expiresAt, more = {}) => ({ inviter: member(from), invitee: member(to), expiresAt: expiresAt * 1000, extensionInfo: '', ...more });
 
 /**
- * The session and the page of the owner of the live `concert`; the messages over the page; and what the server answers
- * to reads of the open requests.
+ * The session and the page of the owner of the live `concert`, the messages over the page, and the server's answers to
+ * reads of open requests.
  */
 export function owner() {
   const stores = { coHost: new Store(noConnection), battle: new Store({ battleUsers: [] }) };
@@ -27,7 +27,7 @@ export function owner() {
     state.currentLive = { liveID };
     return state.currentLive;
   };
-  /** What is open at the server, by the method that reads it; an error, if it does not say it. */
+  /** The answer by the method of the read; an error makes the read fail. */
   const open = { 'cohost.requests': { sent: [], received: [] }, 'battle.requests': { sent: [], received: [] } };
   const call = async (method) => {
     if (open[method] instanceof Error) throw open[method];

@@ -5,24 +5,24 @@ import { matches, read, storeOf } from './conformance.js';
 
 export const { sessions, uncalled } = read('sessions.json');
 
-/** How often the call of a step with `until` is made at most. */
+/** The maximum number of calls in a step with `until`. */
 const maxCallCount = 10;
-/** How long the state of a step with `until` is awaited after each call, in milliseconds. */
+/** How long a step with `until` waits for the state after each call, in milliseconds. */
 const waitAfterCall = 1000;
-/** How long is awaited what must come, in milliseconds. */
+/** How long an expected state or event is awaited, in milliseconds. */
 const waitForState = 30_000;
 
-/** The calls of stores in the steps of a session, also those within other steps. */
+/** The calls of stores in the steps of a session, including nested steps. */
 export function callsOf(steps) {
   return steps.flatMap(({ call, cut }) => [...(call ? [call] : []), ...(cut ? callsOf(cut.steps) : [])]);
 }
 
 /**
- * Plays a session of clients/conformance/sessions.json; the README there describes the steps.
+ * Runs a session of clients/conformance/sessions.json; the README there describes the steps.
  *
- * `environment` is the server with its users: `id(name)` of a user or live; `client` and `network` (a CuttableNetwork)
- * of the user under test; `makeClient(name)` gives a client that is not logged in; `callAs(user, method, params)` makes
- * a call of the protocol. `framesBeforeCut` is undefined for a session without cuts.
+ * `environment` is the server with its users. `id(name)` returns the id of a user or live. `client` and `network` (a
+ * `CuttableNetwork`) belong to the user under test. `makeClient(name)` returns a client that is not logged in.
+ * `callAs(user, method, params)` makes a call of the protocol. Without `framesBeforeCut` there are no cuts.
  */
 export async function playSession(session, environment, framesBeforeCut) {
   const run = new SessionRun(session, environment, framesBeforeCut);
@@ -35,7 +35,7 @@ class SessionRun {
   #live;
   #results = {};
   #witness;
-  /** Whether a step around the present one has planned a cut. */
+  /** Whether an enclosing step has planned a cut. */
   #isCutPlanned = false;
 
   constructor(session, environment, framesBeforeCut) {
@@ -47,7 +47,7 @@ class SessionRun {
   async step(step) {
     const [[kind, value]] = Object.entries(step);
     assert.ok(kind in this.#kinds, `no step of the kind ${kind}`);
-    // The steps in a `cut` step can refer to results of earlier ones, so each is resolved when its turn comes.
+    // The steps of a `cut` may refer to results of earlier steps, so each is resolved when it runs.
     if (kind === 'cut') return this.#kinds.cut(value);
     try {
       await this.#kinds[kind](this.#resolve(value));
@@ -106,7 +106,9 @@ class SessionRun {
     if (this.#framesBeforeCut !== undefined) this.#environment.network.planCut(this.#framesBeforeCut);
   }
 
-  /** Waits until the cut has come and the user is connected again. Where no frame follows, the cut comes after a second. */
+  /**
+   * Waits until the cut has happened and the user is connected again. Without a further frame, it cuts after a second.
+   */
   async #awaitCut() {
     const { client, network } = this.#environment;
     if (!(await holds(() => !network.isCutPlanned, 1000))) network.cutNow();
@@ -117,7 +119,7 @@ class SessionRun {
     assert.ok(await holds(isBack, waitForState), 'the client is not connected again');
   }
 
-  /** Makes a client that is never cut off, and that enters the live. */
+  /** Makes a client that is never cut off, and enters the live. */
   async #enter(name) {
     const client = await this.#environment.makeClient(name);
     await withinRate(() => client.loginStore.login());
@@ -143,7 +145,7 @@ class SessionRun {
     const newcomer = await this.#enter('newcomer');
     const own = () => sharedStates(this.#environment.client, this.#live);
     const witnessed = () => sharedStates(this.#witness, this.#live);
-    // The newcomer has no messages from before it entered.
+    // The newcomer does not have the messages from before it entered.
     const seenByNewcomer = () => ({ ...sharedStates(newcomer, this.#live), messages });
     const isSame = () => isDeepStrictEqual(own().messages, messages)
       && isDeepStrictEqual(own(), witnessed()) && isDeepStrictEqual(own(), seenByNewcomer());
@@ -153,7 +155,7 @@ class SessionRun {
     assert.deepEqual(own(), seenByNewcomer(), 'the newcomer shows something else');
   }
 
-  /** Puts ids in place of `{"$id": name}`, and parts of results in place of `{"$result": [name, key, …]}`. */
+  /** Replaces `{"$id": name}` by ids, and `{"$result": [name, key, …]}` by parts of results. */
   #resolve(value) {
     if (Array.isArray(value)) return value.map((entry) => this.#resolve(entry));
     if (typeof value !== 'object' || value === null) return value;
@@ -167,7 +169,7 @@ class SessionRun {
   }
 }
 
-/** What the stores of a live show, as far as it must be the same for all users in the live. */
+/** The part of the stores' states that must be the same for all users in the live. */
 function sharedStates(plaza, liveID) {
   const { audience, barrage, seat, coGuest, coHost, battle, gift, like, summary } = plaza.live(liveID);
   const sorted = (users) => [...users].sort((first, second) => (first.userID < second.userID ? -1 : 1));
@@ -187,7 +189,7 @@ function sharedStates(plaza, liveID) {
   };
 }
 
-/** Makes a call again, as long as the server says that the user calls too often. */
+/** Makes a call, and repeats it as long as the server rejects it as too frequent. */
 async function withinRate(call) {
   for (;;) {
     try {
@@ -199,7 +201,7 @@ async function withinRate(call) {
   }
 }
 
-/** Waits until something holds; gives false if it does not within a time, in milliseconds. */
+/** Waits until a condition holds; returns false if it does not hold within a time, in milliseconds. */
 async function holds(condition, milliseconds) {
   const end = Date.now() + milliseconds;
   while (!condition()) {

@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /**
- * A small WebSocket of RFC 6455 for tests in a Node without one: `ws:` addresses, text frames, ping, close. It has the
- * part of a browser's interface that the SDK uses, and `terminate`, which cuts the connection as a network failure
- * does.
+ * A small WebSocket client (RFC 6455) for Node versions without one: `ws:` addresses, text frames, ping and close. It
+ * has the part of a browser's interface that the SDK uses, and `terminate`, which cuts the connection like a failure of
+ * the network.
  */
 export class TestWebSocket {
   onopen = () => {};

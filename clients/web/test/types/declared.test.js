@@ -7,7 +7,7 @@ import * as sdk from '../../src/index.js';
 const types = readFileSync(new URL('../../src/index.d.ts', import.meta.url), 'utf8');
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
-/** The members of a class of index.d.ts, without those of its base. */
+/** The members of a class of index.d.ts, without those of its superclass. */
 function declared(name) {
   const body = new RegExp(`export class ${name}(?:<[^{]*>)?(?: extends [^{]*)? \\{\\n([\\s\\S]*?)\\n\\}`).exec(types);
   assert.ok(body, `${name} is not declared`);
@@ -24,7 +24,7 @@ describe('the types', () => {
     assert.equal(stores.length, 11);
     for (const [name, store] of stores) {
       const methods = Object.getOwnPropertyNames(store.prototype).filter((method) => method !== 'constructor');
-      // What the instance calls, not the app.
+      // Members that the SDK itself calls.
       const own = methods.filter((method) => !(name === 'LoginStore' && ['received', 'disconnected'].includes(method)));
       const names = declared(name);
       for (const method of own) assert.ok(names.includes(method), `${name}.${method} is not declared`);

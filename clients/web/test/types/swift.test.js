@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stores have in JavaScript what they have in Swift: docs/api/LivePlazaKit.txt is written from the Swift sources.
+// Checks that the JavaScript stores have the members of the Swift stores, which docs/api/LivePlazaKit.txt lists.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -8,14 +8,14 @@ import * as sdk from '../../src/index.js';
 const types = readFileSync(new URL('../../src/index.d.ts', import.meta.url), 'utf8');
 const swift = readFileSync(new URL('../../../../docs/api/LivePlazaKit.txt', import.meta.url), 'utf8');
 
-/** The names of a kind of member of a Swift type. */
+/** The names of the members of one kind that a Swift type has. */
 function members(type, kind) {
   const lines = swift.matchAll(new RegExp(`^${type}: (?:static )?${kind} (\\w+)`, 'gm'));
   return [...new Set([...lines].map(([, name]) => name))];
 }
 
 const stores = Object.keys(sdk).filter((name) => name.endsWith('Store'));
-/** The events of each store, by Swift's types of them. */
+/** The names of the Swift types of each store's events. */
 const events = {
   LoginStore: ['LoginEvent'], LiveListStore: ['LiveListEvent'], LiveAudienceStore: ['LiveAudienceEvent'],
   LiveSeatStore: ['LiveSeatEvent'],
