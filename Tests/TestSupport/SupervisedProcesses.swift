@@ -39,7 +39,12 @@ package final class SupervisedProcesses: Sendable {
                         Issue.record("\(path) cannot be started")
                         return
                     }
-                    state.update { $0.pids[instance] = process.pid }
+                    let isStopping = state.update { state in
+                        state.pids[instance] = process.pid
+                        return state.isStopping
+                    }
+                    // `stop` did not know this process yet.
+                    if isStopping { kill(process.pid, SIGKILL) }
                     _ = process.waitForEnd()
                     state.update { state in
                         state.pids[instance] = nil

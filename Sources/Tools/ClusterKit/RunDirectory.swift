@@ -55,7 +55,13 @@ package struct RunDirectory: Sendable {
         guard let lock = FileLock(path: self.lockFile, create: true) else {
             throw .file(path: self.lockFile, reason: "cannot be opened")
         }
-        guard lock.tryAcquire() else {
+        // `isLocked` of another process, such as `plaza status --wait`, holds the lock for a moment.
+        var isAcquired = lock.tryAcquire()
+        for _ in 0..<10 where !isAcquired {
+            Thread.sleep(forTimeInterval: 0.02)
+            isAcquired = lock.tryAcquire()
+        }
+        guard isAcquired else {
             let pid = FileManager.default.contents(atPath: self.stateFile)
                 .flatMap { try? JSONDecoder().decode(ClusterState.self, from: $0) }?.supervisor
             throw .alreadyRunning(runDirectory: self.path, pid: pid)
