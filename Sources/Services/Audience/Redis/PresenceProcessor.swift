@@ -153,7 +153,7 @@ package final class PresenceProcessor: PartitionProcessor {
     // time) preceded `input`. No method sends a request that changes leases: Redis executes only one such request for
     // each offset, and this offset belongs to the request of the input.
 
-    package func dueRow(before input: InboxInput) -> String? {
+    package func dueRowKey(before input: InboxInput) -> String? {
         self.rows.dueKey(at: max(self.cursor.latestTime, input.moment.now))?.text
     }
 

@@ -41,7 +41,7 @@ final class DeadlyProcessor: PartitionProcessor {
     func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) throws(ProcessorError) {
         try self.presence.acquired(generation: generation, committedMetadata: committedMetadata, at: now)
     }
-    func dueRow(before input: InboxInput) -> String? { self.presence.dueRow(before: input) }
+    func dueRowKey(before input: InboxInput) -> String? { self.presence.dueRowKey(before: input) }
     func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? {
         self.presence.removeNextDue(before: input)
     }

@@ -88,8 +88,8 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     }
 
     package func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) {
-        // `generation` and `now` are not used: a pure machine writes only through the shell, which fences its writes,
-        // and gets the time with each input.
+        // `generation` and `now` are not used. A pure machine writes only through the shell, which fences the writes.
+        // The machine gets the time with each input.
         //
         // The format of `offsetMetadata`: the time, or the time and the standstill, in milliseconds.
         let numbers = committedMetadata.split(separator: " ").map { Int64($0) }
@@ -132,7 +132,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         return inputs.count
     }
 
-    package func dueRow(before input: InboxInput) -> String? {
+    package func dueRowKey(before input: InboxInput) -> String? {
         self.journal.dueKey(at: max(self.now, input.moment.now))?.text
     }
 

@@ -30,11 +30,12 @@ final class OwnedPartition {
     var generation: Int64
     /// Whether the processor's `acquired` was called with the current `generation`.
     var hasCalledAcquired = false
-    /// The end of the feed partition when the inbox partition was revoked, or the end of the state partition if the
-    /// machine does not append; nil if the rows were not known to be current then.
+    /// The end that the feed partition had when the inbox partition was revoked; for a machine that does not append,
+    /// the end of the state partition.
     ///
-    /// The next owner writes an epoch claim to the feed partition, or a record of attempts to the state partition. As
-    /// long as that partition still has this end, no other owner has written. The rows and `attempts` are then current.
+    /// Nil if the rows were not known to be current at that time, or if the end could not be queried. The next owner
+    /// writes an epoch claim to the feed partition, or a record of attempts to the state partition. As long as that
+    /// partition still has this end, no other owner has written, and the rows and `attempts` are current.
     var endAtRevocation: Int64?
     /// Detects an input that crashes every process that handles it.
     var attempts: ProcessingAttempts
@@ -127,8 +128,8 @@ final class OwnedPartition {
     }
 
     /// The key of the earliest row that is due before a record; nil when no row is due.
-    func dueRow(before record: IncomingRecord) -> String? {
-        self.processor.dueRow(before: Self.inboxInput(record))
+    func dueRowKey(before record: IncomingRecord) -> String? {
+        self.processor.dueRowKey(before: Self.inboxInput(record))
     }
 
     /// Advances the position past a record without processing the record.

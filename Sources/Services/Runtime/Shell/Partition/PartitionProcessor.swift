@@ -82,7 +82,7 @@ package protocol PartitionProcessor: AnyObject {
     /// The key of the earliest row that is due when `input` is processed.
     ///
     /// It is nil if no row is due, or if the processor does not handle rows one by one.
-    func dueRow(before input: InboxInput) -> String?
+    func dueRowKey(before input: InboxInput) -> String?
 
     /// Handles only the earliest row that is due when `input` is processed.
     ///
@@ -121,7 +121,7 @@ extension PartitionProcessor {
     package var causeIndexes: [Int] { [] }
     package var rowCount: Int { 0 }
     package var unreadableRowCount: Int { 0 }
-    package func dueRow(before input: InboxInput) -> String? { nil }
+    package func dueRowKey(before input: InboxInput) -> String? { nil }
     package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool { false }
     package func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? { nil }
 }

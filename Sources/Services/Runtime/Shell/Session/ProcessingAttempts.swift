@@ -45,14 +45,13 @@ struct ProcessingAttempts {
         /// Whether the record was written before a chunk.
         var isOfChunk: Bool { self.count == 0 && self.aloneUntil != nil }
 
-        /// Whether the record shows that an owner died, or that an input failed.
+        /// Whether the record shows that an owner died or that an input failed, so that inputs are suspect.
         ///
         /// A record before whole batches shows neither if `process` itself wrote it, or if its writer released the
-        /// partition while it was running.
+        /// partition while the writer was running.
         ///
         /// - Parameter process: the process that reads the record.
-        /// - Returns: true if an input is suspect.
-        func showsDeath(to process: String) -> Bool {
+        func makesInputsSuspect(to process: String) -> Bool {
             self.aloneUntil != nil || (self.process != process && !self.process.isEmpty)
         }
     }
@@ -107,7 +106,7 @@ struct ProcessingAttempts {
     ///   this offset.
     mutating func beginOwnership(at offset: Int64, generation: Int64) -> Record? {
         if let record = self.record, record.offset == offset {
-            if record.showsDeath(to: self.process) {
+            if record.makesInputsSuspect(to: self.process) {
                 if let end = record.aloneUntil { self.aloneUntil = max(end, self.aloneUntil) }
                 // Inputs after the chunk are suspect, too: a gateway repeats a call without a reply, so the call that
                 // crashed the owner is often in the inbox twice.

@@ -102,7 +102,7 @@ extension ShellSession {
     /// - Throws: the error that ends the session.
     private func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
         var stepIndex = 0
-        while let key = partition.dueRow(before: record) {
+        while let key = partition.dueRowKey(before: record) {
             guard try self.processStep(.dueRow(key), stepIndex, record, partition) else { return false }
             stepIndex += 1
         }
