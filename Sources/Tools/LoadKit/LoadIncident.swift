@@ -27,13 +27,13 @@ package struct LoadIncident: Hashable, Sendable {
     package var live: LiveID
     /// What the viewer saw, such as `gets items 7 to 9 of epoch 1 after item 5`.
     package var text: String
-    /// When, by this machine's clock.
+    /// When the viewer saw the event, by this machine's clock.
     package var at: Timestamp
 }
 
 /// The first incidents of each kind in a run.
 struct LoadIncidents {
-    /// The maximum number of incidents of a kind; the report's counts have all.
+    /// The maximum number of stored incidents of a kind; the counts in the report include all incidents.
     static let maxPerKind = 5
     /// At most `maxPerKind` incidents of each kind.
     private(set) var firstOfEachKind: [LoadIncident] = []

@@ -7,7 +7,7 @@ struct LoadLatencies {
     private(set) var deliveries = Histogram()
     /// The latencies until the sender received the reply.
     private(set) var acknowledgements = Histogram()
-    /// The p99 of the deliveries of each ended second, in milliseconds.
+    /// The p99 of the deliveries of each ended second, in milliseconds; seconds without a delivery are left out.
     private(set) var p99BySecond: [Double] = []
     /// The latencies until each viewer received a message, in the current second.
     private var currentSecond = Histogram()

@@ -28,7 +28,7 @@ final class LoadLive {
     private var acknowledgedNumbers: [Int: Int64] = [:]
     /// The feed number of each message as the live's checker received it, by sequence number.
     ///
-    /// The checker is the first viewer of the live: the run compares what it receives with the replies.
+    /// The checker is the first viewer of the live. The run compares what the checker receives with the replies.
     private var checkerNumbers: [Int: Int64] = [:]
     /// How often the checker received a message again as another item of the feed.
     ///

@@ -12,8 +12,8 @@ package struct LoadPlan: Sendable {
     package var viewers = 1000
     /// The number of viewers of each live whose received messages are compared with each other; 1 means no comparison.
     ///
-    /// The viewers are distributed among the gateways, so that many viewers cover that many gateways. The comparison
-    /// stores each message of a live once.
+    /// Successive viewers begin with successive gateways. As many compared viewers as there are gateways therefore
+    /// cover all of them. The comparison stores each message of a live once.
     package var comparedViewers = 1
     /// The number of messages a second in each live.
     package var rate = 40.0

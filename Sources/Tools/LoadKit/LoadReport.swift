@@ -44,7 +44,7 @@ package struct LoadReport: Encodable, Sendable {
     package var p99: Double
     package var p999: Double
     package var max: Double
-    /// The p99 of the latency in each second, in milliseconds.
+    /// The p99 of the latency in each second with a delivery, in milliseconds.
     ///
     /// The values show whether a high p99 of the whole run comes from one slow second or from all of them.
     package var p99BySecond: [Double]
@@ -64,13 +64,16 @@ package struct LoadReport: Encodable, Sendable {
     package var admitted: Int
     /// The number of rejected messages by the name of the reply code.
     package var refused: [String: Int]
-    /// The number of messages for which the feed budget had no room.
+    /// The number of messages that the feed budget dropped.
     package var dropped: Int
     package var unanswered: Int
     /// The number of messages that a viewer received under another feed number than the one in the sender's reply.
     package var numberMismatches: Int
     package var reconnects: Int
-    /// The number of tips that a viewer left; no viewer leaves during a run, so each is wrong.
+    /// The number of feed frames in which the first viewer of a live received a leave tip, the item that says that a
+    /// viewer left.
+    ///
+    /// No viewer leaves during a run, so each leave tip is wrong.
     package var unexpectedLeaveTips: Int
     /// The longest time in which no viewer of a live received anything although messages were due, in milliseconds.
     ///

@@ -37,7 +37,7 @@ final class LoadRun {
     var latencies = LoadLatencies()
     /// The number of feed items received, summed over all viewers.
     var deliveredItems = 0
-    /// The number of feed frames with a leave tip (an item that says that a user left).
+    /// The number of feed frames in which a live's checker received a leave tip (an item that says that a user left).
     ///
     /// 0 is expected, because no viewer leaves during a run.
     var unexpectedLeaveTips = 0
@@ -91,7 +91,7 @@ final class LoadRun {
     ///
     /// - Parameters:
     ///   - suffix: the end of the user's name.
-    ///   - addressIndex: the first gateway address to try, modulo the number of addresses.
+    ///   - addressIndex: the index of the gateway address to try first, modulo the number of addresses.
     /// - Returns: a connection that is not started yet.
     private func makeConnection(_ suffix: String, addressIndex: Int) -> PlazaConnection {
         let user = "\(self.plan.name)-\(suffix)"

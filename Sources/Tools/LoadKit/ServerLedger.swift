@@ -114,12 +114,12 @@ package struct ServerLedger: Sendable {
         }
         for program in Program.allCases {
             let accounts = self.accounts.filter { $0.value.program == program }.sorted { $0.key < $1.key }
-            let gaps = accounts.compactMap { Self.gap($0.key, $0.value) }
-            totals.notes += gaps
+            let programNotes = accounts.compactMap { Self.missingCountsNote($0.key, $0.value) }
+            totals.notes += programNotes
             var sums: [String: Double] = [:]
             for (_, account) in accounts { sums.merge(account.growth) { $0 + $1 } }
             for (name, sum) in sums where sum != 0 {
-                if gaps.isEmpty {
+                if programNotes.isEmpty {
                     totals.exact[name] = sum
                 } else if !program.isGauge(name) {
                     totals.atLeast[name] = sum
@@ -130,7 +130,7 @@ package struct ServerLedger: Sendable {
     }
 
     /// A sentence that says why counts of a process are missing; nil if none are missing.
-    private static func gap(_ name: String, _ account: Account) -> String? {
+    private static func missingCountsNote(_ name: String, _ account: Account) -> String? {
         let names = "\(account.program.prefix)…"
         if account.lastReading == nil {
             return "\(name) never answered: what it counted is not in the sums of \(names)."

@@ -2,8 +2,9 @@
 internal import PlazaModel
 internal import ProtocolClient
 
-/// Sets the scores of the battles that visitors start: people who try the gateway's web pages during an evening.
+/// Sets the scores of the battles that visitors start.
 ///
+/// Visitors are people who try the gateway's web pages during an evening.
 /// Only an app's server may set scores. The server of the evening's app sets the score of a live to the price of the
 /// gifts that the live has got during the battle.
 extension EveningRunner {

@@ -73,7 +73,7 @@ package struct EveningRunner: Sendable {
             for member in self.members.values {
                 // `sendCalls` calls `enter` when the member is not in its live although a call requires it.
                 group.addTask { await member.sendCalls { await self.enter(member) } }
-                group.addTask { await member.receiveUpdates { self.received($0, by: member) } }
+                group.addTask { await member.receiveUpdates { self.updateReceived($0, by: member) } }
             }
             // The app's server need not join a live.
             group.addTask { await self.appServer.sendCalls {} }
@@ -190,7 +190,7 @@ package struct EveningRunner: Sendable {
     /// Handles an update of a host: answers a notice, or lets the admin welcome users who have joined.
     ///
     /// Updates of other members are ignored.
-    private func received(_ update: ClientUpdate, by member: EveningMember) {
+    private func updateReceived(_ update: ClientUpdate, by member: EveningMember) {
         guard let index = member.live, member.id == self.cast[index].hostID else { return }
         switch update {
         case .event(.notice(let notice)):

@@ -20,7 +20,7 @@ extension EveningScript {
             if let text = texts.randomElement(using: &self.random), let viewer = self.randomViewer(live) {
                 actions.append(self.action(live, viewer, .text(text)))
             }
-            // The next text follows after the mean interval, 40 % more or less.
+            // The next text follows after 60 % to 140 % of the mean interval.
             let meanInterval = 1_000 / self.lives[live].messageRate
             return Int64(meanInterval * Double.random(in: 0.6...1.4, using: &self.random))
         case .likes:

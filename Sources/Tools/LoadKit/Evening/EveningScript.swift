@@ -49,9 +49,10 @@ package struct EveningScript: Sendable {
     package static let rates = 2.0...10.0
     /// The maximum number of guests on the seats of a live.
     static let maxGuests = 3
-    /// The maximum time between two calls of `takeActions(until:)` whose events all happen in the later call.
+    /// The maximum time between two calls of `takeActions(until:)` after which no due time is shifted.
     ///
-    /// The time beyond it is added to all due times, so that the events of a long pause do not happen all at once.
+    /// After a longer pause, the excess is added to all due times. Otherwise all events of the pause would happen at
+    /// once.
     static let maxDelay: Int64 = 1_000
     /// The minimum time between two welcomes in a live.
     static let welcomeInterval: Int64 = 4_000

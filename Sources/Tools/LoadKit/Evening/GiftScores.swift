@@ -4,7 +4,7 @@ internal import PlazaModel
 /// Computes the scores of battles: a live's score is the total price of the gifts that it has got since the battle was
 /// first seen.
 struct GiftScores: Sendable {
-    /// For each side of a battle, the total price of its gifts at the time when its score was 0.
+    /// For each side of a battle, the total price of its gifts that corresponds to a score of 0.
     private var coinsAtBegin: [BattleID: [LiveID: Int64]] = [:]
 
     /// Returns the scores to set, so that each side has the price of its gifts.

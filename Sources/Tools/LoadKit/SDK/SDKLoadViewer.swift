@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// Counts the messages that the instances of one delivery queue have shown.
 ///
-/// It is changed only on that queue, and read at the end.
+/// Only that queue changes the counts. The run reads them while it waits for messages, and at the end.
 final class SDKLoadTally: Sendable {
     /// The numbers of shown messages, as in `SDKLoadReport`, and their latencies in microseconds.
     struct Counts: Sendable {

@@ -86,7 +86,7 @@ extension Scenario {
             }
         }
         try await self.sendScores(battle)
-        // For Alice, `sendScores` sends 30 and 20 more.
+        // `sendScores` gives Alice 30 points and then 20 more.
         let expectedScores = [self.aliceLive: Int64(50), self.bobLive: Int64(20)]
         for participant in [self.erin, self.frank] {
             // The battle lasts 6 s, so its result comes well within 15 s.
@@ -112,7 +112,9 @@ extension Scenario {
             "what comes later counts no more: \(ReplyCode.battleOver.name)")
     }
 
-    /// Sends the scores of the battle: 30 and 20 more for Alice, and 20 for Bob; Alice herself may not send any.
+    /// Sends the scores of the battle: 30 points for Alice and 20 for Bob, and then 20 more for Alice.
+    ///
+    /// Before that, checks that Alice herself may not send a score.
     private func sendScores(_ battle: BattleID) async throws(ScenarioFailure) {
         try await self.alice.expectRejection(
             .noPermission, "battle.score",
