@@ -44,7 +44,7 @@ enum SettingFile {
     ///
     /// - Parameters:
     ///   - path: the file's path.
-    ///   - kind: the end of the block's label, such as `PRIVATE KEY`, with which `RSA PRIVATE KEY` ends, too.
+    ///   - kind: the end of the block's label; `PRIVATE KEY` also accepts a block with the label `RSA PRIVATE KEY`.
     ///   - isPrivate: whether the file must not be accessible to other users.
     /// - Returns: the problem and its remedy; nil if the file contains such a block.
     static func pemProblem(at path: String, kind: String, isPrivate: Bool) -> String? {

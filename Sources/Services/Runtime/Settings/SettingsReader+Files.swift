@@ -9,7 +9,8 @@ extension SettingsReader {
     /// - Parameters:
     ///   - name: the secret's name, such as `redis-password`.
     ///   - help: a sentence that describes the secret.
-    /// - Returns: the secret; nil if none is given, or if `finish()` reports a problem with the file.
+    /// - Returns: the secret; nil if none is given, if both a file and the variable are given, or if the file cannot be
+    ///   used. In the last two cases `finish()` reports the problem.
     package mutating func secret(_ name: String, help: String) -> String? {
         let option = "\(name)-file"
         let variable = self.variable(for: name)

@@ -194,7 +194,8 @@ package struct SettingsReader {
 
     /// Reads the next argument that is not an option.
     ///
-    /// Call this after all options have been read; an earlier call would return the value of an unread option.
+    /// Call this after all options have been read. An earlier call could take the value of an option that is read
+    /// later.
     ///
     /// - Returns: the argument; nil if it is missing, which `finish()` reports if the argument is required.
     package mutating func positional(_ name: String, isRequired: Bool = true, help: String) -> String? {
@@ -330,7 +331,7 @@ package struct SettingsReader {
         }
     }
 
-    /// Parses a duration; nil if the text is none, or has more milliseconds than an `Int` can hold.
+    /// Parses a duration; nil if the text is not a duration, or has more milliseconds than an `Int` can hold.
     private static func parseMilliseconds(_ text: String) -> Int? {
         // The first suffix with which the text ends is its unit. `ms` must precede `s`, because `ms` ends with `s`. The
         // empty suffix, which every text has, is the last: a number without a unit is in milliseconds.

@@ -19,7 +19,8 @@ package enum Suggestion {
             .candidate
     }
 
-    /// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    /// The number of insertions, deletions, replacements and swaps of adjacent letters that turn one word into the
+    /// other (the optimal string alignment distance).
     ///
     /// Computes the matrix of distances between all prefixes row by row; only the last three rows are stored.
     private static func editDistance(_ left: [Character], _ right: [Character]) -> Int {

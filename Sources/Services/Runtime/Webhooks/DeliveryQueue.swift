@@ -105,7 +105,7 @@ package struct DeliveryQueue: Sendable {
     private var inFlightPerApp: [AppID: Int] = [:]
     /// The number of requests in flight to all apps.
     private var inFlightCount = 0
-    /// The apps whose last attempt, to deliver any of their events, failed.
+    /// The apps whose most recent attempt failed, whichever of their events it was for.
     private var failingApps: Set<AppID> = []
     /// The sequence number of the event that was queued last.
     private var lastSequence = 0
@@ -148,9 +148,9 @@ package struct DeliveryQueue: Sendable {
 
     /// Adds an event that was read again, if `catchUp` covers it.
     ///
-    /// A takeover begins when this instance acquires the partition from its previous owner. After a takeover a catch-up
-    /// may be ahead of the first reading. It does not cover the events that the first reading has not reached, because
-    /// `add` will add these events. An event that is queued twice would hold up the other events of its live forever.
+    /// An event that is queued twice would hold up the other events of its live forever. After a takeover, a
+    /// catch-up may be ahead of the first reading. Therefore this method ignores the events that the first reading has
+    /// not reached: `add` will queue them.
     ///
     /// - Parameters:
     ///   - position: the position of the event's record.

@@ -104,7 +104,7 @@ extension ReadingProgress.Checkpoint {
         guard entries.first == Substring(Self.version) else { return nil }
         for entry in entries.dropFirst() {
             let parts = entry.split(separator: "=", omittingEmptySubsequences: false)
-            // `validNumbers` is the range of all offsets, not only of feed positions.
+            // `FeedPosition.validNumbers` is the range of all valid offsets, not only of the numbers in feeds.
             guard parts.count == 2, let app = AppID(checking: String(parts[0])), let offset = Int64(parts[1]),
                 FeedPosition.validNumbers.contains(offset)
             else { return nil }

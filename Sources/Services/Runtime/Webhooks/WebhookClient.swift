@@ -9,12 +9,12 @@ internal import PlazaWire
 /// Asks an app's backend to allow or refuse a message or gift before it is accepted (R14.9).
 ///
 /// Only `run` blocks. If a request fails or times out, the app's timeout policy decides. If too many requests are in
-/// flight, the call is refused as `overloaded` and the policy is not applied. Otherwise a user could send so many calls
-/// that they time out, and the policy would allow them all.
+/// flight, the call is rejected as `overloaded` and the policy is not applied. Otherwise a user could send so many
+/// calls that they time out, and the policy would allow them all.
 package final class WebhookClient: Sendable {
     /// How long a backend may take to respond.
     package static let defaultTimeout: Duration = .seconds(2)
-    /// After how many milliseconds a user whose call was refused as `overloaded` may try again.
+    /// After how many milliseconds a user whose call was rejected as `overloaded` may try again.
     private static let retryAfterMilliseconds: Int64 = 1_000
     /// How much longer than `timeout` a caller waits for a decision, because the client's thread notices a timeout only
     /// at the next turn of its loop.
@@ -61,7 +61,7 @@ package final class WebhookClient: Sendable {
     /// `decisionWithoutAnswer(about:)`.
     package var decisionLimit: Milliseconds { Milliseconds(self.timeout) + Self.decisionMargin }
 
-    /// Returns the decision about a message or gift that the app's backend does not answer.
+    /// Returns the decision about a message or gift if the app's backend does not answer: that of the timeout policy.
     package func decisionWithoutAnswer(about request: WebhookRequest) -> WebhookDecision {
         guard let policy = self.timeoutPolicy(for: request) else { return .allowed }
         return WebhookDecision(applying: policy, isGift: request.content.isGift)

@@ -49,7 +49,7 @@ final class AppendWriter {
     let topic: PlazaTopic
     private let producer: KafkaProducer
     private let reports = Locked(DeliveryReports())
-    /// How long a batch may take to become durable; called for each batch.
+    /// How long an append may take until all its batches are durable; called for each append.
     private let timeout: @Sendable () -> Duration
 
     /// The delivery reports of the append in progress.

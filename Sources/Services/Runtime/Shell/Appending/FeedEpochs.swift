@@ -17,9 +17,9 @@ package struct FeedEpochs: Equatable, Sendable {
     package private(set) var claims: [Claim] = []
     /// The offset in the feed partition before which the state topic includes the rows of all batches.
     ///
-    /// This is true of the stored offset, which is stored only together with a checkpoint. The owner also advances the
-    /// offset in memory with each batch that it appends; the state topic includes the rows of these batches only after
-    /// the next checkpoint.
+    /// The stored offset always has this meaning, because it is stored only together with a checkpoint. In memory, the
+    /// owner also advances the offset with each batch that it appends. The state topic includes the rows of these
+    /// batches only after the next checkpoint.
     package var checkpointOffset: Int64 = 0
 
     /// The maximum number of stored claims; for offsets before the oldest claim, no epoch is known (`epoch(before:)`).

@@ -22,8 +22,9 @@ package struct ReadWatch: Sendable {
 
     /// A longer time between two turns of the reader's loop shows that the whole process was suspended meanwhile.
     static let maxTurnInterval = Milliseconds.seconds(5)
-    /// The time between two queries of the partitions' ends, even if the first of the two has failed: a query delays
-    /// the reader.
+    /// The time between two queries of the partitions' ends while no partition is overdue, and after a failed query.
+    ///
+    /// It is long, because a query delays the reader.
     static let checkInterval = Milliseconds.seconds(10)
     /// The time between two queries while a partition is overdue, that is, has waited for 10 s.
     static let overdueCheckInterval = Milliseconds.seconds(2)
@@ -268,6 +269,7 @@ package struct ReadWatch: Sendable {
     /// How long each partition has waited.
     ///
     /// Partitions that are loading share one queue of fetched records, so one of them may wait while another is read.
+    /// Therefore progress in one of them counts as progress in all of them.
     private func waitingTimes(at now: MonotonicTime) -> [TopicPartition: Milliseconds] {
         let sinceLoadingProgress = now - self.loadingProgressAt
         return self.progress.waitingTimes(at: now).reduce(into: [:]) { times, entry in

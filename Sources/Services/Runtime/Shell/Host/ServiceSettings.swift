@@ -17,8 +17,9 @@ package struct ServiceSettings: Sendable {
     package var instance: String
     /// The address at which this process listens for clients.
     package var host: String
-    /// The address and port of `livez`, `readyz` and `metrics`.
+    /// The address of the ops port, which serves `livez`, `readyz` and `metrics`.
     package var opsHost: String
+    /// The number of the ops port; 0 for any free port.
     package var opsPort: Int
     /// The number of partitions of every topic.
     package var partitions: Int

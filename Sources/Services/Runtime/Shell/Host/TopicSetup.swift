@@ -68,7 +68,7 @@ struct TopicSetup {
     ///
     /// If a topic accepted only smaller records, an input whose records are too large for it would be set aside as a
     /// dead letter. If producers set the times, one record with a time in the far future would stop all timers of its
-    /// partition: the partition's time never goes back, so it would stand still from then on.
+    /// partition. The partition's time never goes back. It would therefore stand still until that time.
     ///
     /// - Throws: `invalidConfiguration`, with the setting to correct.
     private func checkSettings(_ admin: KafkaAdmin) throws(KafkaError) {

@@ -15,8 +15,8 @@ package struct KafkaClientMetrics: Sendable {
 
     /// Returns a copy of `settings` that makes a consumer export its lag.
     ///
-    /// The lag is the number of offsets that it has not read yet, over all its partitions. The gauge has the label
-    /// `reader`.
+    /// The lag is the number of offsets that the consumer has not read yet, over all its partitions. The gauge has the
+    /// label `reader`.
     package func exportingLag(_ settings: KafkaSettings, as reader: String) -> KafkaSettings {
         let lag = self.registry.gauge(
             MetricNames.Kafka.consumerLag, help: "Messages between partitions' ends and what was read.",

@@ -7,19 +7,23 @@ struct ShellMetrics {
     let recordsIn: Counter
     /// Records that committed batches have written.
     let recordsOut: Counter
-    /// Replies that were sent, and replies that could not be sent.
+    /// Replies that were sent.
     let replies: Counter
+    /// Replies that could not be sent.
     let lostReplies: Counter
-    /// Batches that were committed, and batches that were rolled back.
+    /// Batches that were committed.
     let committed: Counter
+    /// Batches that were rolled back because of a `KafkaError`.
     let aborted: Counter
+    /// Inputs and rows that were set aside.
     let deadLetters: Counter
     /// The time from a batch's poll to its commit.
     let batches: Timing
     /// The time of an acquisition of partitions.
     let restore: Timing
-    /// Rebalances that assigned partitions to this member, and rebalances that revoked partitions.
+    /// Rebalances that assigned partitions to this member.
     let assigned: Counter
+    /// Rebalances that revoked partitions of this member.
     let revoked: Counter
     /// The number of partitions that this instance owns.
     let partitions: Gauge

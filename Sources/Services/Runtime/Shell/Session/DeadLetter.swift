@@ -54,8 +54,7 @@ struct DeadLetter {
         self.origin.topic = stateTopic.rawValue
     }
 
-    /// The record for the topic `dead.letters`; with `hasContent` false, key, value and headers are left out, whatever
-    /// their sizes.
+    /// The record for the topic `dead.letters`; if `hasContent` is false, key, value and headers are all left out.
     func outgoing(hasContent: Bool = true) -> OutgoingRecord {
         var origin = self.origin
         var storedValue = self.value

@@ -107,9 +107,9 @@ package struct ShellSettings: Sendable {
     ///
     /// A checkpoint is a transaction that writes all changed rows to the state topic.
     package var checkpointInterval: Duration = .seconds(15)
-    /// How long an appended batch may take to become durable; after that the session ends.
+    /// How long an append may take until its batches, one for each partition, are durable; after that the session ends.
     ///
-    /// Called for each batch.
+    /// Called for each append.
     package var appendTimeout: @Sendable () -> Duration = { .seconds(5) }
     /// How long an instance may send no heartbeat before the group reassigns its partitions.
     ///

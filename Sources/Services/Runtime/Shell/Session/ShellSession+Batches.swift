@@ -29,7 +29,7 @@ extension ShellSession {
     /// - Parameters:
     ///   - records: the records, of one partition or of several.
     ///   - mustTransact: true if each batch must be committed in a transaction, also for a machine that appends.
-    /// - Returns: false when a batch failed; the consumer is rewound to its first records.
+    /// - Returns: false when a batch failed; the consumer is then rewound to the first records of that batch.
     /// - Throws: the error that ends the session.
     func processBatches(_ records: [IncomingRecord], mustTransact: Bool = false) throws -> Bool {
         var rest = records[...]
@@ -61,7 +61,7 @@ extension ShellSession {
         do {
             for run in runs { try self.throwIfTakenOver(run.partition, run.records) }
             try self.decide(runs, into: &batch)
-            // The next record is suspect, too, because the output may contain that of rows which are due before it.
+            // The next record is suspect, too, because the output may contain effects of rows that are due before it.
             suspects = records[..<min(batch.end + 1, records.endIndex)]
             // The batch may contain several runs of one partition. The partition is committed once for all of them,
             // because its plan for the rows (`planRows`) covers all changes since the last commit.
@@ -319,7 +319,7 @@ extension ShellSession {
         try self.consumer.seek(offsets)
     }
 
-    /// The index ranges of the runs in `records`: of consecutive records of one partition each.
+    /// The index ranges of the runs in `records`; a run consists of consecutive records of one partition.
     static func partitionRuns(of records: ArraySlice<IncomingRecord>) -> [Range<Int>] {
         if records.isEmpty { return [] }
         var runs: [Range<Int>] = []

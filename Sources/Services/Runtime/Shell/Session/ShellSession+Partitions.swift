@@ -136,7 +136,7 @@ extension ShellSession {
         try self.consumer.assign(startOffsets)
     }
 
-    /// Adds the `partitions` that no other member has claimed since they were revoked from this instance to `owned`.
+    /// Adds to `owned` those `partitions` that no other member has claimed since they were revoked from this instance.
     ///
     /// Such a partition needs no restore and no claim: its rows are current, and its former generation stays valid.
     ///
@@ -178,8 +178,10 @@ extension ShellSession {
         return self.ends(of: partitions.filter { self.owned[$0]?.canAppend == true }, in: appender.topic)
     }
 
-    /// The present ends of the state partitions of the `partitions` whose rows may be reused; empty for a machine that
-    /// appends, because `resumeUnclaimedPartitions` has compared the ends of its feed partitions.
+    /// The present ends of the state partitions of the `partitions` whose rows may be reused.
+    ///
+    /// The result is empty for a machine that appends: `resumeUnclaimedPartitions` has already compared the ends of its
+    /// feed partitions and emptied `revoked`.
     private func stateEndsOfRevoked(among partitions: [TopicPartition]) -> [TopicPartition: Int64] {
         self.ends(of: partitions.filter { self.revoked[$0] != nil }, in: self.spec.state)
     }

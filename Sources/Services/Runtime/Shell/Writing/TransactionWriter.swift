@@ -88,7 +88,8 @@ final class TransactionWriter: BatchWriter {
             try self.producer.beginTransaction()
             // The offsets are sent before the first record. While the broker still writes the markers of the last
             // transaction, it rejects offsets and records. librdkafka sends rejected offsets again after
-            // `retry.backoff.ms`, but the rejected first record of a partition only after a fixed 20 ms.
+            // the short `retry.backoff.ms`. It sends the rejected first record of a partition again only after a fixed
+            // 20 ms.
             //
             // Without offsets, or with refreshed group metadata, the broker would accept the commit of a former owner.
             // Therefore every transaction contains offsets, with the group metadata from before its first input.
