@@ -46,7 +46,8 @@ struct FeedLog: Sendable {
 
     /// The item `liveEnded`, which is the last of a feed.
     ///
-    /// Nil if the live has not ended, or if a client at `position` has the item already.
+    /// Nil if the live has not ended, or if a client at `position` has the item already. Also nil if `position` belongs
+    /// to another epoch of the live; epoch 0 means that the client has received nothing yet.
     func endItem(missedAt position: FeedPosition) -> FeedItem? {
         guard let endItem = self.items.last, endItem.content.isEnd else { return nil }
         let hasReceivedNothing = position.epoch == 0

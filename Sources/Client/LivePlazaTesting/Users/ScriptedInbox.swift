@@ -9,7 +9,8 @@ final class ScriptedInbox: Sendable {
     /// The replies by the ids of their calls.
     private let replies = Locked<[Int64: [String: JSONValue]]>([:])
 
-    func received(_ text: [UInt8]) {
+    /// Stores a reply; drops any other frame.
+    func frameReceived(_ text: [UInt8]) {
         // Most frames are feed frames, which need no parsing.
         guard text.starts(with: Self.replyPrefix), let frame = try? Wire.decode(JSONValue.self, from: text),
             let reply = frame.members["reply"]?.members,

@@ -22,7 +22,7 @@ public final class ScriptedUser: Sendable {
         self.cluster = cluster
         let inbox = ScriptedInbox()
         self.inbox = inbox
-        self.connection = cluster.connectScripted { inbox.received($0) }
+        self.connection = cluster.connectScripted { inbox.frameReceived($0) }
         try self.call("login", ["token": .text(token)])
     }
 

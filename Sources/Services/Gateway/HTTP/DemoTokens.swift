@@ -42,8 +42,9 @@ package struct DemoTokens: Sendable {
     ///   - client: The client's address.
     ///   - host: The request's `Host`.
     ///   - contentType: The request's `Content-Type`.
-    ///   - isForwarded: Whether the headers say that a proxy forwards the request. If `client` is an address of this
-    ///     machine all the same, it is the address of a proxy that is not trusted, and anybody may be behind the proxy.
+    ///   - isForwarded: Whether the headers say that a proxy forwards the request. A forwarded request whose `client`
+    ///     is an address of this machine is rejected: the address is that of a proxy that is not trusted, and anybody
+    ///     may be behind this proxy.
     /// - Throws: `noPermission`, or status 415 for another content type.
     func check(client: IPAddress?, host: String?, contentType: String?, isForwarded: Bool) throws(APIError) {
         guard let client, self.clients.contains(where: { $0.contains(client) }) else {

@@ -288,8 +288,8 @@ struct GatewayAPI: Sendable {
 
     /// Corrects the number of viewers in the statistics of a running live.
     ///
-    /// The statistics come from the fan-out (the machine that writes the feeds). It gets the number of viewers from
-    /// presence (the machine that knows who is in a live) only when the live ends.
+    /// The statistics come from the fan-out (the machine that writes the feeds). The fan-out gets the number of
+    /// viewers from presence (the machine that knows who is in a live) only when the live ends.
     private func correctViewerTotal(of outcome: Outcome, _ effect: Effect) -> Outcome {
         guard case .barrage(let input) = effect, case .success(.statistics(var statistics, let at)) = outcome,
             let count = self.gateway.tables.read({ $0.count(input.key) })

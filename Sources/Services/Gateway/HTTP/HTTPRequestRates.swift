@@ -36,7 +36,7 @@ final class HTTPRequestRates: Sendable {
     private static let maxRateLimits = 100_000
     private let settings: GatewaySettings
     private let callerRates = Locked(CallRateLimiter<CallerKey>(maxBuckets: HTTPRequestRates.maxRateLimits))
-    /// A table of its own, so that many addresses cannot use up the room for the limits of callers.
+    /// This table is separate, so that many addresses cannot use up the entries for the limits of callers.
     private let addressRates = Locked(CallRateLimiter<AddressKey>(maxBuckets: HTTPRequestRates.maxRateLimits))
 
     init(_ settings: GatewaySettings) { self.settings = settings }

@@ -96,8 +96,8 @@ enum OpenAPIDocument {
         let result = Schema.object([.required("result", route.success.result)]).json(isOpen: true)
         var responses: [String: JSONValue] = ["\(route.success.status)": Self.response("Done.", result)]
         for status in HTTPStatus.errors {
-            // 410 is for an expired cursor. Of the routes, only `live.list` has such a cursor, and the route without a
-            // method of its own (`call` is nil), which makes any call.
+            // 410 is for an expired cursor, which only the call `live.list` can have. The route whose `call` is nil can
+            // make any call, including `live.list`.
             let isAboutCursor = status == 410
             let isAboutBody = status == 413 || status == 415
             if isAboutCursor && route.call != "live.list" && route.call != nil { continue }

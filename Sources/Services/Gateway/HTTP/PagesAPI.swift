@@ -46,9 +46,12 @@ struct PagesAPI: Sendable {
 
     /// Adds the routes to a router.
     ///
-    /// `limitingFiles` adds to a handler an address's rate limit for files of the pages; `limiting` adds the address's
-    /// rate limit for other requests without a token. `.reject` sends a response without reading the request's body;
-    /// successful responses are sent in this way, too.
+    /// `.reject` sends a response without reading the request's body; successful responses are sent in this way, too.
+    ///
+    /// - Parameters:
+    ///   - router: The router.
+    ///   - limitingFiles: Adds to a handler each address's rate limit for files of the pages.
+    ///   - limiting: Adds to a handler each address's rate limit for other requests without a token.
     func add(
         to router: inout Router<HTTPHeadHandler>, limitingFiles: (@escaping HTTPHeadHandler) -> HTTPHeadHandler,
         limiting: (@escaping HTTPHeadHandler) -> HTTPHeadHandler
