@@ -11,7 +11,7 @@ protocol RandomWalk {
     var machine: MachineHarness<Tested> { get set }
     /// The last call, which the client may repeat, and its reply; nil when no call may be repeated.
     var lastCall: (input: Tested.Input, reply: Reply)? { get set }
-    /// What was found wrong: an effect that contradicts another effect, a reply or a row.
+    /// The contradictions that were found: effects that contradict other effects, a reply or a row.
     var contradictions: [String] { get set }
     /// On average, one in this number of steps is a pause.
     static var stepsPerPause: Int { get }
@@ -23,14 +23,14 @@ protocol RandomWalk {
     mutating func randomInput() -> Tested.Input
     /// Handles an input and checks its effects.
     ///
-    /// - Returns: the effects among which is the reply to the input.
+    /// - Returns: the effects that include the reply, if the input is a call.
     mutating func send(_ input: Tested.Input) -> [Effect]
     /// Lets time pass and checks the effects of what falls due.
     mutating func advance(milliseconds: Int64)
 }
 
 extension RandomWalk {
-    /// Makes one step: in one case of twelve the last call is repeated, else there is a pause or a random input.
+    /// Makes one random step: a repetition of the last call, a pause, or a new random input.
     mutating func step() {
         if let lastCall = self.lastCall, Int.random(in: 0..<12, using: &self.random) == 0 {
             // The client repeats the call: it gets the same reply, and nothing else changes.

@@ -10,7 +10,9 @@ struct BattleModel: Hashable {
     /// A battle request that not all invitees have answered.
     struct OpenRequest: Hashable {
         var inviter: LiveID
-        /// The invitees that have not rejected; the value says whether the invitee has accepted.
+        /// The remaining invitees: those whose request was not rejected or cancelled and has not expired.
+        ///
+        /// The value says whether the invitee has accepted.
         var invited: [LiveID: Bool]
     }
 

@@ -210,7 +210,7 @@ struct BattleRuleTests {
         _ = harness.advance(milliseconds: 1000)
         let started = harness.call("cafe") { .rejectBattle(battle: id, live: "cafe", caller: $0) }
         let start = harness.machine.moment.now
-        // cafe has rejected, so that only bistro is named as an opponent.
+        // cafe has rejected, so only bistro is named as an opponent.
         #expect(
             self.webhooks(started) == [
                 WebhookEvent(

@@ -218,7 +218,7 @@ struct BattleTests {
         let joinTime = harness.machine.moment.now
         let firstBattle = harness.requestBattle("arena", against: "bistro", "cafe")
         _ = harness.call("bistro") { .acceptBattle(battle: firstBattle, live: "bistro", caller: $0) }
-        // The exit rejects the request to cafe. Bistro has accepted, so the battle starts.
+        // The exit rejects the request to cafe. The other invitee, bistro, has accepted, so the battle starts.
         let exitEffects = harness.exit("cafe")
         #expect(
             exitEffects.notices.map(\.content) == [

@@ -25,7 +25,7 @@ struct ConnectionEffectChecker {
     var startedBattles: Set<BattleID> = []
     /// The view of each ended battle.
     var results: [BattleID: BattleView] = [:]
-    /// The scores that follow from the accepted updates.
+    /// The scores that follow from the successful updates.
     var scores: [BattleID: [LiveID: Int64]] = [:]
     /// When the scores of each battle were last reported.
     var scoresPublishedAt: [BattleID: Timestamp] = [:]
@@ -101,7 +101,8 @@ struct ConnectionEffectChecker {
                 self.contradictions.append("I14: \(id) ended with a score of \(side.score) for \(side.live)")
             }
         case .battleScored(let id):
-            // A publication reports the scores to all lives of the connection at the same time.
+            // One publication reports the scores to all lives of the connection at the same time. So events with the
+            // same time belong to one publication.
             if let lastTime = self.scoresPublishedAt[id], lastTime != now, now - lastTime < Battle.publishInterval {
                 self.contradictions.append("I14: scores of \(id) were published too soon")
             }
@@ -124,7 +125,7 @@ struct ConnectionEffectChecker {
 
     /// Records the requests that a notice opens or ends.
     ///
-    /// Of a notice that both sides of a request get, only the notice to one side is counted.
+    /// The two sides of a request may get the same notice. Then only the notice to one side is counted.
     private mutating func checkNotice(_ notice: Notice) {
         switch notice.content {
         case .coHostRequestCancelled(let inviter, let invitee, _) where notice.live == invitee:
@@ -145,7 +146,7 @@ struct ConnectionEffectChecker {
         }
     }
 
-    /// Opens the requests that an accepted call has sent, and applies the scores that it has updated.
+    /// Records the requests that a successful call has sent, or the scores that it has updated.
     private mutating func recordResult(_ result: CallResult?, of command: ConnectionCommand) {
         switch (command, result) {
         case (.request(let from, _, _, _, _, _), .coHost(let codes)?):

@@ -76,9 +76,9 @@ struct ConnectionModel: Hashable {
             guard self.connection(of: live) != nil else { return .reply(.noSuchConnection) }
             self.leaveConnection(live)
             return .reply(.success)
-        case .ownerGone(let live): self.leaveConnectionAndRequests(live)
+        case .ownerGone(let live): self.leaveConnectionAndEndRequests(live)
         case .ended(let live):
-            self.leaveConnectionAndRequests(live)
+            self.leaveConnectionAndEndRequests(live)
             self.running.remove(live)
         case .opened(let live): self.running.insert(live)
         case .requestsExpire: self.requests = []
@@ -121,7 +121,7 @@ struct ConnectionModel: Hashable {
     }
 
     /// Removes the live from its connection, and ends all requests of and to the live.
-    private mutating func leaveConnectionAndRequests(_ live: LiveID) {
+    private mutating func leaveConnectionAndEndRequests(_ live: LiveID) {
         self.leaveConnection(live)
         self.requests = self.requests.filter { !$0.contains(live) }
     }

@@ -90,8 +90,9 @@ struct ConnectionModelTests {
     }
 
     @Test(arguments: UInt64(11)...14)
-    func `I14 the scores of a battle are what follows from the updates that were made while it ran`(seed: UInt64) throws
-    {
+    func `I14 the scores of a battle follow from the updates that were made while the battle ran, and from no others`(
+        seed: UInt64
+    ) throws {
         var random = SeededRandom(seed: seed)
         for _ in 0..<20 {
             var harness = ConnectionHarness(["arena", "bistro", "cafe"])

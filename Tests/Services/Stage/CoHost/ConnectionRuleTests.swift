@@ -26,7 +26,7 @@ struct ConnectionRuleTests {
         }
     }
 
-    /// Opens the voice lives `radio` and `talk`.
+    /// A harness in which only the voice lives `radio` and `talk` are open.
     private func harnessWithTwoVoiceLives() -> ConnectionHarness {
         var harness = ConnectionHarness([])
         for live: LiveID in ["radio", "talk"] {
@@ -266,11 +266,11 @@ struct ConnectionRuleTests {
         caller.isLateRetry = false
         #expect(
             harness.handle(request(caller)).code == .requestForgotten,
-            "the machine knows by the counter that it has decided the call")
+            "the stored counter shows that the machine has decided the call before")
         #expect(harness.advance(milliseconds: 310_000).notices == [])
         caller.isLateRetry = true
         #expect(
             harness.handle(request(caller)).code == .requestForgotten,
-            "without the counter, the machine knows by the mark of a late retry")
+            "the counter is forgotten too, but the call is marked as a late retry")
     }
 }

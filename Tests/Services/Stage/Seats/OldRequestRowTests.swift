@@ -6,7 +6,7 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Requests for seats, which older versions stored as one row for each live, and newer ones as several rows.
+/// The stored seat requests of a live: older versions wrote them as one row, newer versions write them as several rows.
 @Suite struct OldRequestRowTests {
     private static let key = LiveKey("demo", "show")
 

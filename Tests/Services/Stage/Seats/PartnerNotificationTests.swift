@@ -5,11 +5,11 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// What changed seats cause, and the layout of a connected live.
+/// To whom a change of the seats is reported, and which layout a connected live has.
 ///
 /// Changed seats are reported to the connection machine, which informs the connected lives, and to the app's backend.
 ///
-/// A connection has the template 600 or 601. A live without a connection may also have 800 or 801.
+/// A live and a connection may both have the template 600 or 601. Only a live may have the template 800 or 801.
 struct PartnerNotificationTests {
     /// The connection of `room` with `duet`, in which the owner dora sits on the only seat.
     private static let viewWithDuet = ConnectionView(

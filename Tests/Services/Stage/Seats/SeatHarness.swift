@@ -88,7 +88,7 @@ struct SeatHarness: CheckedHarness {
         .connection(ConnectionInput(app: "demo", .seatsChanged(live: "room", seats: self.stage?.seats ?? [])))
     }
 
-    /// The expected reply to a call; a call that has changed the stage requires the stage's new revision.
+    /// The expected reply to a call; if the call has changed the stage, its reply requires the stage's new revision.
     func success(_ result: CallResult, to caller: Caller, changesStage: Bool = false) -> Effect {
         .success(
             result, to: caller, app: "demo",

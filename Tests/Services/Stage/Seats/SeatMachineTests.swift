@@ -23,7 +23,7 @@ struct SeatMachineTests {
         )
     }
 
-    // Each live is opened with 5 seats. Only in voice lives (templates 50 and 70) has the named number an effect. The
+    // The info of each live asks for 5 seats. This number has an effect only in voice lives (templates 50 and 70). The
     // template 999 is unknown and counts as 600.
     @Test(arguments: [(600, 9), (601, 7), (800, 9), (801, 7), (200, 4), (70, 5), (50, 5), (999, 9)])
     func `the template sets the number of seats, except in voice lives, where the owner names it`(

@@ -58,7 +58,7 @@ struct SeatRandomWalk: RandomWalk {
     mutating func send(_ input: SeatInput) -> [Effect] {
         let effects = self.machine.send(input)
         self.checker.check(input, effects)
-        // gabi is never in the live, so presence returns no offer to her.
+        // gabi is never in the live, so presence rejects each offer of a seat to her.
         guard case .success(let returnedOffer)? = effects.membershipReply(absent: ["gabi"]) else { return effects }
         let offerEffects = self.machine.send(returnedOffer)
         self.checker.check(returnedOffer, offerEffects)

@@ -5,7 +5,7 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// How quick changes of a stage are merged into few feed items: at most one item every 200 ms.
+/// How frequent changes of a stage are merged into few feed items: at most one item every 200 ms.
 @Suite struct StageItemTests {
     /// A live whose machine leaves 200 ms between two feed items; the item of the opening was published 10 s ago.
     private func openedHarness(mode: TakeSeatMode = .apply) -> SeatHarness {
