@@ -12,7 +12,7 @@ extension MachineHarness where M: CheckedMachine {
     /// Lists the violations of the invariants in the rows; empty when all hold.
     package var violations: [String] { self.machine.violations(in: self.rows, at: self.now) }
 
-    /// Checks the invariants of the rows.
+    /// Expects that the rows violate no invariant.
     package func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(self.violations == [], sourceLocation: sourceLocation)
     }

@@ -11,11 +11,11 @@ package struct MachineHarness<M: Machine> {
     /// The time and the offset of the last input; each input and each tick has the next offset.
     package var moment: Moment
 
-    /// A partition without rows.
+    /// Creates a partition without rows.
     ///
     /// - Parameters:
     ///   - machine: The machine.
-    ///   - moment: The time of the first input, and the offset before its offset.
+    ///   - moment: Where the clock and the offsets begin; the first input or tick has the next offset.
     package init(_ machine: M, at moment: Moment = Moment(now: Timestamp(milliseconds: 1_000_000), offset: 0)) {
         (self.machine, self.moment) = (machine, moment)
     }
@@ -44,7 +44,7 @@ package struct MachineHarness<M: Machine> {
         self.handle(input, at: self.nextMoment)
     }
 
-    /// As `send`, without the commit: a test can roll the rows back.
+    /// Does the same as `send`, but does not commit, so that a test can roll the rows back.
     package mutating func sendUncommitted(_ input: M.Input) -> [M.Effect] {
         self.handleUncommitted(input, at: self.nextMoment)
     }
