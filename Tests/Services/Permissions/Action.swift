@@ -25,7 +25,7 @@ enum ExpectedOutcome: Hashable, Sendable {
 /// In a live where the caller has no role (`Cell.hasRole` is false), every user counts as a viewer. A user who has not
 /// joined a live may not act in it; an app's server is not in a live, and may act in every live of its app. To a user
 /// of another app the live does not exist (invariant I17 of docs/RULES.md). Seated and muted users count as viewers
-/// unless the row has an outcome for them.
+/// unless the action has an outcome for them.
 struct Action: Sendable, CustomStringConvertible {
     /// Changes the state before the call; it gets the live of the call and the caller.
     typealias Preparation = @Sendable (inout MatrixHarness, LiveKey, Caller) -> Void

@@ -130,7 +130,7 @@ extension Action {
         Action(
             "send a text as a muted user", viewer: .rejected(.userMuted),
             prepare: { harness, key, caller in
-                // Nobody may mute the owner, so for the owner this is rejected. For an admin a mute has no effect. A
+                // Nobody may mute the owner, so a mute of the owner is rejected. A mute of an admin has no effect. A
                 // duration of -1 means without an end.
                 let command = DirectoryCommand.mute(
                     live: key.live, users: [caller.userID], durationSeconds: -1, caller: harness.server())

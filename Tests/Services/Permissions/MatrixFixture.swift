@@ -36,8 +36,8 @@ enum MatrixFixture {
                 let ticket = Self.join(admin, key, &harness)
                 let caller = harness.nextCall(of: ownerCaller)
                 _ = harness.send(.directoryCommand(key, .setAdmin(live: live, user: admin, caller: caller)))
-                // An admin who leaves stays an admin. adam joins again in the cells that need it; anna stays, because
-                // other users kick, mute or ban her.
+                // An admin who leaves stays an admin. adam leaves; in the cells where adam is the caller and must have
+                // joined, he joins again. anna stays, because other users kick, mute or ban her.
                 if admin == "adam" {
                     _ = harness.send(
                         .audience(AudienceInput(key, .leave(caller: harness.caller(admin, ticket: ticket)))))
@@ -86,7 +86,7 @@ enum MatrixFixture {
 
     /// Lets a user join; returns its ticket, or nil if the join is rejected.
     ///
-    /// A rejection is an issue of the test, except in another app, where there is no such live.
+    /// A rejection fails the test, except in another app, where there is no such live.
     static func join(_ user: UserID, _ key: LiveKey, _ harness: inout MatrixHarness) -> Ticket? {
         let caller = harness.caller(user)
         let outcome = harness.outcome(.audience(AudienceInput(key, .join(caller: caller))), of: caller)

@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked admin has no rights any more, and the guest whom it had accepted keeps the seat`() throws {
+    @Test func `a revoked admin has no rights any more, and a guest whom the admin accepted keeps its seat`() throws {
         var harness = MatrixFixture.harness
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
         // The admin adam accepts carl's application. Then olga revokes adam's rights.

@@ -6,13 +6,13 @@ import PlazaModel
 enum Role: String, CaseIterable, Sendable {
     case owner
     case admin
-    /// On no seat.
+    /// A viewer without a seat.
     case viewer
-    /// On seat 4.
+    /// A viewer on seat 4; without a seat if the cell's `hasJoined` is false.
     case seated
-    /// Muted, without a seat.
+    /// A muted viewer without a seat.
     case muted
-    /// Banned from the live.
+    /// A user who is banned from the live.
     case banned
     /// The app's own server.
     case server

@@ -30,7 +30,7 @@ extension Action {
         _ = harness.send(.seatCommand(key, .acceptApplication(user: caller.userID, caller: anna)))
     }
 
-    /// Anna invites the caller to a seat.
+    /// The admin anna invites the caller to a seat.
     private static let beingInvited: Preparation = { harness, key, caller in
         let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
         let invite = SeatCommand.invite(
@@ -90,7 +90,7 @@ extension Action {
     ///
     /// A result without an index means that the call has become an application.
     static let ownSeat: [Action] = [
-        // The owner of a video live may not apply, because seat 0 is reserved for the owner (R6.8).
+        // The owner of a live cannot apply for a seat (R6.8).
         Action(
             "apply for a seat", owner: .noPermission, admin: .allowedWith(.seat(index: nil)),
             viewer: .allowedWith(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
@@ -134,7 +134,7 @@ extension Action {
             "turn a microphone on that a host has locked", admin: .notOnSeat, viewer: .notOnSeat,
             seated: .rejected(.microphoneNeedsHost), server: .notOnSeat,
             prepare: { harness, key, caller in
-                // An admin may not lock the owner's microphone, so for the owner this is rejected.
+                // An admin may not lock the owner's microphone, so a lock of the owner's microphone is rejected.
                 let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
                 let lock = SeatCommand.lockDevice(
                     user: caller.userID, device: .microphone, isLocked: true, caller: anna)
