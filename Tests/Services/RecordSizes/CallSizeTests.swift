@@ -37,7 +37,7 @@ import Testing
         return body + tail
     }
 
-    /// Texts of about 1000 bytes less than the largest body, as they are written in the JSON of a body.
+    /// Texts as the JSON of a body has them, each about 1000 bytes smaller than the largest body.
     ///
     /// The record of a call is encoded again, and may escape other characters than the body does. So the texts have
     /// characters without an escape, with escapes of two and of six bytes, and some that only some encoders escape.
@@ -54,7 +54,7 @@ import Testing
     @Test func `I16 the record of a call is smaller than half of the broker's largest record, whatever its body is`()
         throws
     {
-        // Each call is its method and its body.
+        // The method and the body of each call.
         var calls: [(String, String)] = []
         for text in Self.textsInJSON {
             let callsWithText: [(String, String)] = [

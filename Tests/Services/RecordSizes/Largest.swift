@@ -5,7 +5,7 @@ import PlazaModel
 
 /// Values that have as many bytes in JSON as the limits allow.
 ///
-/// JSON writes a quotation mark as two bytes, `\"`. So texts that may contain quotation marks consist of them.
+/// JSON writes a quotation mark as two bytes, `\"`. So texts that may contain quotation marks are made of them.
 enum Largest {
     static let app = AppID(Self.word(0, bytes: 32))
     static let live = Self.live(0)
