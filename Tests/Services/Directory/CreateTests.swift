@@ -217,7 +217,8 @@ import Testing
     /// - A notice has at most 100 bytes ("ö" has two, 51 * 2 = 102), and at most 200 as JSON, where most control
     ///   characters have six (34 * 6 = 204).
     /// - A URL has at most 200 bytes and no control characters.
-    /// - A live has at most 3 categories, 1,000,000 members and 50 seats; templates have the numbers 1 to 999.
+    /// - A live has at most 3 categories and 50 seats, and 1,000,000 members by the default policy of an app.
+    /// - Templates have the numbers 1 to 999.
     ///
     /// Rules: R3.10, R17.4, R17.5.
     @Test(arguments: [

@@ -28,8 +28,8 @@ private let lives: [LiveID] = ["one", "two"]
         init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
 
         mutating func next() -> Step {
-            // The outcome of a call is remembered for 60 s, or 70 s with rounding. One pause in thirty is as long as
-            // this.
+            // The outcome of a call is remembered for 60 s, or 70 s with rounding. On average, one pause in thirty
+            // lasts 70 s, so that all earlier outcomes are forgotten.
             let isLongPause = Int.random(in: 0..<30, using: &self.random) == 0
             let pause: Int64 = isLongPause ? 70_000 : 300
             self.now += pause
@@ -87,8 +87,8 @@ private let lives: [LiveID] = ["one", "two"]
 
     /// Runs `steps`; returns all effects, including those of commands that the effects send back to the directory.
     ///
-    /// With a seed, every second transaction on average aborts once, and then succeeds. Without a seed (nil), none
-    /// aborts.
+    /// With a seed, on average one transaction in two aborts once, and then succeeds. Without a seed (nil), no
+    /// transaction aborts.
     private func runSteps(
         _ steps: [Step], abortingWith seed: UInt64?
     ) -> (effects: [Effect], directory: DirectoryHarness) {
@@ -144,7 +144,7 @@ private let lives: [LiveID] = ["one", "two"]
 
     /// The outcome without the live's metadata, for comparisons.
     ///
-    /// The reply to a repeated call has the present metadata (R17.8), so the metadata may differ from the first reply.
+    /// The reply to a repeated call has the current metadata (R17.8), which may differ from that of the first reply.
     private static func withoutMetadata(_ outcome: Outcome) -> Outcome {
         guard case .success(.live(var info, let epoch, let revision, _)) = outcome else { return outcome }
         info.metaData = [:]
@@ -192,7 +192,8 @@ private let lives: [LiveID] = ["one", "two"]
         #expect(repeatedCount > 10, "expected a schedule that repeats calls")
     }
 
-    @Test(arguments: 1...20) func `I15 a transaction that aborts at any point changes nothing`(seed: UInt64) {
+    @Test(arguments: 1...20)
+    func `I15 transactions that abort and are repeated have the same effects and rows as without aborts`(seed: UInt64) {
         let steps = Schedule.steps(200, seed: seed)
         let uninterrupted = self.runSteps(steps, abortingWith: nil)
         let aborted = self.runSteps(steps, abortingWith: seed)
