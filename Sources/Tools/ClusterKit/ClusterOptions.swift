@@ -52,7 +52,9 @@ package struct ClusterOptions: Sendable {
     ///
     /// With nil, the demo app keeps its budget (`AppsFile.prepare`).
     package var feedBudget: Int?
-    /// The demo app's webhooks; nil to leave those in the apps file as they are. A new file has none.
+    /// The demo app's webhooks; nil to leave those in the apps file as they are.
+    ///
+    /// A new file has none.
     package var hooks: AppHooks?
     /// The names of the apps that the apps file gets besides the demo app, unless it has them already.
     package var additionalApps: [String] = []

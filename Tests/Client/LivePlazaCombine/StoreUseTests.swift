@@ -112,7 +112,9 @@ import Testing
             stores.append(store)
             DispatchQueue.global().async { stores.all.first?.liveListEventPublisher.send(.onLiveEnded(liveID: "x")) }
         }
-        #expect(screen.endedLiveIDs == ["x"])
+        // Read where it was written, so that no other order of the two threads matters.
+        let endedLiveIDs = await MainActor.run { screen.endedLiveIDs }
+        #expect(endedLiveIDs == ["x"])
     }
 
     @Test func `three selected values, one of which is not equatable, are combined`() {

@@ -2,7 +2,9 @@
 package import HTTPServer
 internal import PlazaWire
 
-/// The call that an HTTP request asks for: its method and parameters. The request's token is not checked.
+/// The call that an HTTP request asks for: its method and parameters.
+///
+/// The request's token is not checked.
 ///
 /// The fuzz target of requests, which has no gateway, creates this value. `GatewayAPI` finds the route with a router of
 /// its own, checks the token, and then reads the call with the same `read`.

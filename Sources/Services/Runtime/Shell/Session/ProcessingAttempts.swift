@@ -51,6 +51,7 @@ struct ProcessingAttempts {
         /// partition while the writer was running.
         ///
         /// - Parameter process: the process that reads the record.
+        /// - Returns: true if the inputs are suspect.
         func makesInputsSuspect(to process: String) -> Bool {
             self.aloneUntil != nil || (self.process != process && !self.process.isEmpty)
         }
