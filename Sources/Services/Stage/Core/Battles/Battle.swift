@@ -10,8 +10,8 @@ package struct BattleInvitee: Equatable, Sendable, Codable {
 
 /// A battle in one of three states.
 ///
-/// 1. Requested (`view` is nil). The battle starts when every invitee has answered and at least one has accepted. If all
-///    have rejected, the battle is removed.
+/// 1. Requested (`view` is nil). The battle starts when every invitee has answered and at least one has accepted. If
+///    all have rejected, the battle is removed.
 /// 2. Running. The battle ends when its time is over or all sides have left.
 /// 3. Over. `view` has the result, and the battle is removed when no live shows it any more.
 package struct Battle: Equatable, Sendable, Codable {
