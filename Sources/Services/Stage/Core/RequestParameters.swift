@@ -2,8 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// Checks two parameters of requests for seats, co-hosts and battles: the timeout, and the extra info (a text of the
-/// app for the user who gets the request).
+/// Checks two parameters of requests for seats, co-hosts and battles: the timeout, and the app's text for the user who
+/// gets the request (`extraInfo` of seat requests, `extensionInfo` of the others).
 enum RequestParameters {
     /// The time at which a request that is made at `now` expires: after `seconds`, or after the default timeout if
     /// `seconds` is 0.
@@ -20,7 +20,7 @@ enum RequestParameters {
         return now + .seconds(seconds)
     }
 
-    /// Rejects extra info that is too long.
+    /// Rejects a text for the user who gets the request if the text is too long.
     static func check(extraInfo: String) throws(ReplyError) {
         guard TextRule.isBounded(extraInfo, maxBytes: Limits.extraInfoBytes) else {
             throw .tooLong("extra info", maxBytes: Limits.extraInfoBytes)

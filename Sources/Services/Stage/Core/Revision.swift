@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 
-/// Computes the revisions of published records; a reader ignores a record whose revision is not above the last one.
+/// Computes the revisions of stages, and of the connection machine's reports about a live.
+///
+/// Whoever receives a revision that is not above the last one ignores it.
 ///
 /// Revisions are derived from inbox offsets. Therefore they grow even when a live ends and is created again.
 enum Revision {

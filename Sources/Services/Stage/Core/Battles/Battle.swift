@@ -8,30 +8,32 @@ package struct BattleInvitee: Equatable, Sendable, Codable {
     package var hasAccepted: Bool
 }
 
-/// A battle in one of three states.
+/// A battle, which is in one of three states.
 ///
-/// 1. Requested (`view` is nil). The battle starts when every invitee has answered and at least one has accepted. If
-///    all have rejected, the battle is removed.
-/// 2. Running. The battle ends when its time is over or all sides have left.
-/// 3. Over. `view` has the result, and the battle is removed when no live shows it any more.
+/// 1. Requested: `view` is nil. The battle starts when all remaining invitees have accepted. It is removed when no
+///    invitee remains, or when the inviter leaves the connection.
+/// 2. Running: the scores can change. The battle ends when its time is over or when all sides have left.
+/// 3. Over: `view` has the result. The battle is removed when no live shows it any more.
 package struct Battle: Equatable, Sendable, Codable {
-    /// The minimum time between two updates of the scores for viewers.
+    /// The minimum time between two publications of the scores while the battle is running.
     package static let publishInterval = Milliseconds(500)
 
     package var id: BattleID
     package var inviter: LiveID
-    /// The sides that were requested: the inviter first, then the invited lives.
+    /// The sides at the time of the request: the inviter's side first, then those of the invited lives.
     ///
-    /// A side is a live that takes part, with the profile that its owner had at the time of the request.
+    /// A side is a live that takes part, with the profile of its owner.
     package var asked: [BattleSide]
     package var createdAt: Timestamp
     package var durationSeconds: Int64
     /// Whether the invitees have to accept; otherwise the battle starts at once.
     package var needResponse: Bool
     package var extensionInfo: String
-    /// The invited lives that have not rejected the request; empty once the battle has started.
+    /// The invited lives that have accepted or have not answered yet; empty once the battle has started.
     package var invitees: [BattleInvitee]
-    /// The deadline of the request: an invitee that has not answered by then counts as having rejected.
+    /// When the request expires: an invitee that has not answered by then is removed from `invitees`.
+    ///
+    /// If `needResponse` is false, this is the time of the request.
     package var expiresAt: Timestamp
     /// The battle as viewers see it; nil until it starts.
     package var view: BattleView?
@@ -39,14 +41,14 @@ package struct Battle: Equatable, Sendable, Codable {
     package var publishedAt: Timestamp?
     /// Whether the scores have changed since they were last published.
     package var isDirty = false
-    /// The co-host connection in which the battle takes place; every live of the connection may show the battle.
+    /// The co-host connection of the battle's lives; all lives of the connection are notified of the battle.
     ///
     /// Nil in rows of older versions.
     package var connection: ConnectionID?
 
     /// Whether the battle is requested (state 1).
     ///
-    /// The end time is compared, because `view == nil` would copy the whole view.
+    /// This is so while `view` is nil. Its end time is tested, because `view == nil` would copy the whole view.
     var isRequested: Bool { self.view?.endTime == nil }
     /// Whether the battle is running (state 2).
     var isRunning: Bool { !self.isRequested && self.view?.ended == nil }
@@ -60,7 +62,8 @@ package struct Battle: Equatable, Sendable, Codable {
             invitees: self.invitees.map { .init(live: $0.live, hasAccepted: $0.hasAccepted) }, battle: self.view)
     }
 
-    /// When the battle needs its next action: the expiry of the request, the publication of scores, or the end.
+    /// When the request expires, the changed scores must be published, or the battle ends, whichever is next; nil once
+    /// the battle is over.
     package var due: Timestamp? {
         guard let endTime = self.view?.endTime else { return self.expiresAt }
         guard self.view?.ended == nil else { return nil }
@@ -68,6 +71,6 @@ package struct Battle: Equatable, Sendable, Codable {
         return min(endTime, publishedAt + Self.publishInterval)
     }
 
-    /// The index of the side of `live`, if it has not left.
+    /// The index of the side of `live` in `view`; nil if the live is not in the battle or has left it.
     func sideIndex(of live: LiveID) -> Int? { self.view?.sides.firstIndex { $0.live == live && !$0.hasLeft } }
 }

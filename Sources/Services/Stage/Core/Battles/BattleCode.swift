@@ -7,7 +7,7 @@ import PlazaModel
 enum BattleCode: Int {
     case sent = 0
     case noSuchLive = 1
-    /// The request names the live twice, or the live is the inviter.
+    /// The request has named the live before, or the live is the inviter.
     case alreadyInvited = 2
     /// The live is in a battle, or has an open battle request.
     case inAnotherBattle = 3

@@ -4,7 +4,9 @@ import PlazaModel
 
 /// Answers an app server's queries about battles (R13.25).
 extension ConnectionStep {
-    /// The details of the battle `id`; without `id`, of the requested, running or ended battle of `live`.
+    /// The details of the battle `id`, or of the battle in which `live` takes part if `id` is nil.
+    ///
+    /// A requested battle of the live comes before the running or ended battle that the live shows.
     mutating func battleInfo(_ id: BattleID?, of live: LiveID?, _ caller: Caller) throws(ReplyError) -> CallResult {
         guard caller.role == .server else { throw ReplyError(.noPermission, "only the app's server may query battles") }
         if let id {
@@ -16,8 +18,8 @@ extension ConnectionStep {
         guard let live, let storedLive = self.live(live) else {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
-        // A requested battle has no view, and the live takes part in it. A battle with a view may be one of other lives
-        // of the connection, because a live also shows their battles.
+        // `battleRequest` is a battle in which the live takes part, and which has no view yet. `battle` is the battle
+        // that the live shows. It may be a battle between other lives of the connection, which is not returned.
         guard let battle = self.battle(storedLive.value.battleRequest ?? storedLive.value.battle),
             battle.view?.sides.contains(where: { $0.live == live }) ?? true
         else {

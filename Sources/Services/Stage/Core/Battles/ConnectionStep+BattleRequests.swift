@@ -35,7 +35,7 @@ extension ConnectionStep {
         let expiresAt =
             needResponse ? try RequestParameters.expiry(after: timeoutSeconds, from: self.moment.now) : self.moment.now
         try RequestParameters.check(extraInfo: extensionInfo)
-        // The limiter is stored below, because the request counts only if a target can be invited.
+        // The limiter is stored below, because the request counts only if at least one target can be invited.
         var limiter = inviter.value.battleRequestLimiter
         if let wait = limiter.admitOrReturnWait(at: self.moment.now) {
             throw ReplyError(
@@ -85,7 +85,7 @@ extension ConnectionStep {
     /// The result for one target: `sent` if the target can be invited; otherwise the reason why not, as a battle code
     /// and as a reply code.
     private mutating func codeOfBattleRequest(to target: LiveID, from inviterID: LiveID) -> LiveCode {
-        // The battle code is the same as for a live that is named twice; the reply code tells the two apart.
+        // A live that is named twice gets the same battle code, but another reply code.
         if target == inviterID { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.connection == nil || invitee.value.connection != self.live(inviterID)?.value.connection {

@@ -58,7 +58,7 @@ extension ConnectionStep {
         return 0
     }
 
-    /// Publishes the scores to all lives that are notified of the battle.
+    /// Publishes the scores to the seat machines of all lives that are notified of the battle, at the end of the step.
     mutating func publishScores(_ battle: inout Battle) {
         battle.isDirty = false
         battle.publishedAt = self.moment.now

@@ -16,8 +16,8 @@ extension ConnectionStep {
         self.setBattle(battle.id, battle)
         self.notifyBattleStarted(battle)
         for live in sides { self.updateLive(live) { $0.battleRequest = nil } }
-        let otherLives = self.connection(battle.connection)?.members.map(\.live) ?? []
-        for live in sides + otherLives.filter({ !sides.contains($0) }) {
+        let connectedLives = self.connection(battle.connection)?.members.map(\.live) ?? []
+        for live in sides + connectedLives.filter({ !sides.contains($0) }) {
             // The live shows this battle instead of the battle that it showed before, unless it takes part in another
             // running battle.
             if sides.contains(live) || !self.isInRunningBattle(live) {
@@ -40,10 +40,13 @@ extension ConnectionStep {
         }
     }
 
-    /// Ends the battle, with its present scores as the result; does nothing if the battle has ended already.
+    /// Ends a running battle, whose present scores become the result.
+    ///
+    /// Does nothing if the battle has not started or is over.
     mutating func finish(_ battle: inout Battle, _ reason: BattleEndReason) {
         guard var view = battle.view, view.ended == nil else { return }
         view.ended = reason
+        // A battle that all sides have left ends before its planned end time.
         view.endTime = min(view.endTime, self.moment.now)
         battle.view = view
         battle.isDirty = false

@@ -29,23 +29,23 @@ extension ConnectionStep {
         if self.lives(showing: battle).isEmpty { self.setBattle(battle.id, nil) }
     }
 
-    /// The lives that show the battle: the sides first, then other lives of the connection.
-    ///
-    /// A live that shows another battle, or is in another connection, is left out.
+    /// The lives that show the battle now: the sides first, then other lives of the connection.
     mutating func lives(showing battle: Battle) -> [LiveID] {
         let sides = (battle.view?.sides ?? []).map(\.live)
-        let otherLives = self.connection(battle.connection)?.members.map(\.live) ?? []
-        return (sides + otherLives.filter { !sides.contains($0) }).filter { live in
+        let connectedLives = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return (sides + connectedLives.filter { !sides.contains($0) }).filter { live in
             self.live(live)?.value.battle == battle.id
         }
     }
 
-    /// The lives that are notified of the battle: the sides first, then all other lives of the connection, even if they
-    /// show another battle.
+    /// The lives that are notified of the battle: all lives of its connection, the sides first, even those that show
+    /// another battle.
+    ///
+    /// A side that has left the connection is not notified.
     mutating func lives(notifiedOf battle: Battle) -> [LiveID] {
         let sides = (battle.view?.sides ?? []).map(\.live)
-        let otherLives = self.connection(battle.connection)?.members.map(\.live) ?? []
-        return (sides + otherLives.filter { !sides.contains($0) }).filter { live in
+        let connectedLives = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return (sides + connectedLives.filter { !sides.contains($0) }).filter { live in
             battle.connection != nil && self.connectionID(of: live) == battle.connection
         }
     }

@@ -16,7 +16,8 @@ enum CoHostCode: Int {
     /// The live is connected with the inviter, or has an open request from any live.
     case alreadyInvited = 2
     case connectedElsewhere = 3
-    /// The connection or the inviter's list of open requests is full, or the voice live has too many occupied seats.
+    /// The inviter's connection or list of open requests is full, or the live is a voice live with too many occupied
+    /// seats.
     case full = 4
     /// One of the lives is a voice live, and the other is a video live.
     case kindsDiffer = 6

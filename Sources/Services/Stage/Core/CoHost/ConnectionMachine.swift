@@ -126,7 +126,7 @@ package struct ConnectionMachine: Machine {
 }
 
 extension CallWindow {
-    /// The effects for a repeated call; nil when the call is new.
+    /// The effects that answer a call that is repeated or forgotten; nil when the call is new.
     fileprivate func effectsOfRepeatedCall(_ caller: Caller, app: AppID) -> [Effect]? {
         switch self.lookup(caller.counter) {
         case .fresh: nil

@@ -34,7 +34,8 @@ extension ConnectionStep {
 
     /// Replaces the profile of the live's owner.
     ///
-    /// All members of the connection and of the battle see the new profile. The profiles of other users are ignored.
+    /// The change is sent to all members of the connection, and to all lives that show a battle in which the live takes
+    /// part. The profiles of other users are ignored.
     mutating func updateOwnerProfile(_ id: LiveID, _ owner: UserInfo) {
         guard let live = self.live(id), live.value.owner.userID == owner.userID, live.value.owner != owner else {
             return

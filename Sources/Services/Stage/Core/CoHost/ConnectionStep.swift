@@ -159,8 +159,8 @@ struct ConnectionStep {
     /// Afterwards no live counts as changed, so a second call in the same step sends only later changes.
     mutating func notifySeatMachines() {
         let moment = self.moment
-        // The battles of the connection of the previous changed live. The changed lives are usually in the same
-        // connection, so its battles are read only once.
+        // The battles of the connection that was read last. The changed lives are usually all in one connection, so
+        // its battles are read only once.
         var cachedBattles: (connection: ConnectionID, battles: [BattleView])?
         for changed in self.changedLives {
             let id = changed.live

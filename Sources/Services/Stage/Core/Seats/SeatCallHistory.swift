@@ -2,7 +2,7 @@
 package import MachineKit
 import PlazaModel
 
-/// The last calls of one session in a live: their outcomes, and the number of calls in the current second.
+/// The last calls of one session in a live: their outcomes, and the number of calls in the second of the last call.
 package struct SeatCallHistory: Equatable, Sendable {
     /// The outcomes of the calls, for retries (I15, docs/RULES.md).
     package private(set) var window: IdempotencyWindow<SeatOutcomes>

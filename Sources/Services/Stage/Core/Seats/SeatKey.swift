@@ -44,7 +44,8 @@ package enum SeatKey: RowKey {
         }
     }
 
-    // Every call looks up rows, so hashing must be cheap. The app and the kind are not hashed; `==` compares them.
+    // Every call looks up rows, so hashing must be cheap. Only the live's id and the session are hashed; `==` compares
+    // all parts.
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .stage(let live), .requests(let live, _), .fence(let live): hasher.combine(live.live.text)

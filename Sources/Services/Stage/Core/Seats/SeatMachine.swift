@@ -73,7 +73,7 @@ package struct SeatMachine: Machine {
                 journal[key] = nil
                 return
             }
-            // The step appends to `effects` without a copy: the arrays are exchanged here, and back again below.
+            // The arrays are swapped here and back again below, so that the step appends to `effects` without a copy.
             swap(&step.effects, &effects)
             // Viewers do not see open requests, so nothing is published.
             step.expireRequests()

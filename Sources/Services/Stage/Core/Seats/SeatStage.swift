@@ -67,8 +67,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.isOwnerIn = info.status != .scheduled
         self.seats = []
         self.connectionRevision = .min
-        // All properties had to be set before this call. It replaces some of these values, and creates the seats. Its
-        // result, the occupied seats that no longer exist, is empty for a new stage.
+        // Swift requires that all properties are set before this call, which replaces some of them and creates the
+        // seats. The result, the occupied seats that no longer exist, is empty for a new stage.
         _ = self.applyInfo(info)
     }
 

@@ -8,7 +8,7 @@ import PlazaModel
 extension SeatStep {
     /// Makes an application for a seat, or gives the caller the seat at once if users of the live may take free seats.
     ///
-    /// In both cases the seat must be free now.
+    /// In both cases the seat must be free now; if the caller asks for any seat, one seat must be free.
     mutating func apply(
         seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {
@@ -46,7 +46,7 @@ extension SeatStep {
 
     /// Accepts or rejects an application; the caller must be a host.
     ///
-    /// The first host who answers ends the application; the other hosts get a notice.
+    /// The first answer that succeeds ends the application; the other hosts get a notice.
     mutating func answerApplication(
         of user: UserID, isAccepted: Bool, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {

@@ -6,7 +6,7 @@ import PlazaModel
 /// Two kinds of lock keep a device off: a host's lock on the user (`closedDevices`), and a lock on the seat, which
 /// applies to any occupant.
 extension SeatStep {
-    /// Sets the caller's devices; nil leaves a device as it is.
+    /// Sets the caller's microphone, camera and suspend status; nil leaves a value as it is.
     ///
     /// Either all changes apply or none.
     mutating func setDevices(

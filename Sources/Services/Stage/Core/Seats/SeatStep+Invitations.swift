@@ -75,7 +75,7 @@ extension SeatStep {
         return .done
     }
 
-    /// Accepts or rejects the invitation by `host` on behalf of the caller, who gets the seat by accepting.
+    /// Accepts or rejects the invitation that `host` made to the caller; if the caller accepts, it gets the seat.
     mutating func answerInvitation(
         of host: UserID, isAccepted: Bool, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {

@@ -14,7 +14,7 @@ extension SeatStep {
         self.requests.append(request)
     }
 
-    /// Lists all open requests for a host, and the user's own requests for any other user (R6.25).
+    /// Lists all open requests for a host; for any other user, the requests whose guest is that user (R6.25).
     ///
     /// A host needs the list, because a host who joined later has received no notice of earlier requests.
     func listOpenRequests(for caller: Caller) -> CallResult {

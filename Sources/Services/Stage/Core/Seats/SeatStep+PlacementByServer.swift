@@ -15,7 +15,7 @@ extension SeatStep {
         return self.verifyMembership(.placement(seatIndex: seatIndex), to: user, caller)
     }
 
-    /// Second step: puts the user, whom presence has found in the live, on a seat.
+    /// Second step: puts the user, whom presence has verified to be in the live, on a seat.
     mutating func place(_ user: UserInfo, at seatIndex: Int, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result
     {
         try self.requireServer(caller)

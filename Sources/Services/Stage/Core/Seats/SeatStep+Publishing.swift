@@ -76,7 +76,7 @@ extension SeatStage {
         }
         var occupiedCount = 0
         for index in self.seats.indices where self.seats[index].occupant != nil { occupiedCount += 1 }
-        // `voiceIDs` has numbers that are no known template. Such a number stands for a video template.
+        // Some numbers of `voiceIDs` belong to no template. They stand for the default template, which is for video.
         return occupiedCount > Limits.voiceCoHostSeats && self.template.kind == .voice
     }
 }
