@@ -9,7 +9,8 @@ import PlazaModel
 extension DirectoryMachine {
     /// Bans users, whether or not they are in the live; replaces earlier bans.
     ///
-    /// - Throws: `badParameter` for users, duration or reason out of range; `overLimit` for too many bans.
+    /// - Throws: `badParameter` for no user, too many users, or an invalid duration or reason; `overLimit` for too many
+    ///   bans.
     func ban(
         _ users: [UserID], _ durationSeconds: Int64, _ reason: String, _ caller: Caller, _ key: LiveKey,
         in rows: inout DirectoryRows, at now: Timestamp
@@ -110,7 +111,7 @@ extension DirectoryMachine {
 
     /// Removes expired bans or mutes from a stored page; the end of a mute is published to all viewers.
     ///
-    /// A stored page is one row of a live's list, and is not a page of a reply. The end of a ban has no effect here,
+    /// A stored page is one row of a live's list, not a page of a reply. The end of a ban has no effect here,
     /// because presence knows when each ban ends.
     func removeExpiredSanctions(
         _ pageKey: DirectoryKey, in rows: inout DirectoryRows, at now: Timestamp, into effects: inout [Effect]

@@ -28,13 +28,13 @@ enum CallDecision {
 }
 
 extension DirectoryMachine {
-    /// Decides a call: sends its recorded reply again, executes it, or rejects it.
+    /// Decides a call: sends its recorded reply again, executes it, passes it on to another machine, or rejects it.
     ///
-    /// A rejected call changes nothing.
+    /// A rejected call changes nothing in the live.
     func decide(_ call: LiveCall, in rows: inout DirectoryRows, at moment: Moment, into effects: inout [Effect]) {
         let key = call.key
         let caller = call.caller
-        // An unknown live has no idempotency window, so the outcome is not recorded.
+        // The outcome is not recorded, so that calls about unknown lives store no rows.
         guard case .live(var row)? = rows[.live(key)] else {
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return

@@ -119,7 +119,7 @@ extension DirectoryMachine {
             self.repeatReplyOfOpening(key, caller, in: rows, into: &effects)
             return
         }
-        // The outcome if the live has ended since the first step. A retry can soon create a live with this id.
+        // The outcome if the live has ended since the first step. Soon a retry can create a new live with this id.
         var outcome = Outcome.failure(
             error: ReplyError(
                 .createdTooOften, "the last live with this id is still ending",
@@ -145,8 +145,8 @@ extension DirectoryMachine {
         let callsKey = DirectoryKey.liveCalls(request.key, caller.request.session)
         switch rows.lookup(callsKey, caller) {
         case .repeated(.answered(let outcome, let required)):
-            // The caller repeated the request for another owner, or after the window of the first step had dropped the
-            // outcome. In both cases the first step has taken the request for a new one and stored a claim, which must
+            // The caller repeated the request for another owner, or after the window of the first step had been
+            // removed. In both cases the first step has taken the request for a new one and stored a claim, which must
             // be released.
             let reply = Reply(to: caller, app: request.app, outcome, required: required)
             self.rejectAndReleaseClaim(request, reply, in: rows, into: &effects)

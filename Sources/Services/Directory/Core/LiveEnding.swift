@@ -16,7 +16,7 @@ extension DirectoryMachine {
     ///   - now: the time of the end.
     /// - Returns: the effects. One of them is the command `release`, which removes the owner's claim (the right to run
     ///   this live and no other). The command is written in the transaction of the end. Therefore the owner can create
-    ///   another live when it has the reply.
+    ///   another live once the caller has the reply.
     func endLive(
         _ key: LiveKey, _ row: inout LiveRow, for caller: Caller?, in rows: inout DirectoryRows, at now: Timestamp
     ) -> [Effect] {

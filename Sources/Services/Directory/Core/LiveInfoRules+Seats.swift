@@ -3,7 +3,7 @@ import PlazaModel
 
 /// The valid values of a live's seat fields, which depend on the seat template (R3.10, R3.17, R3.40, R3.41).
 extension LiveInfoRules {
-    /// Sets the seat fields that the request contains.
+    /// Sets the seat fields from the request and the seat template.
     ///
     /// A video template fixes the number of seats and keeps the owner on a seat. In a voice live the request chooses
     /// the number of seats, and whether the owner keeps a seat.
