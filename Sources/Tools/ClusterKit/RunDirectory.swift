@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import Foundation
 
 /// The paths of a cluster's files, and the lock that prevents a second cluster in the same directory.
@@ -58,7 +59,7 @@ package struct RunDirectory: Sendable {
         // `isLocked` of another process, such as `plaza status --wait`, holds the lock for a moment.
         var isAcquired = lock.tryAcquire()
         for _ in 0..<10 where !isAcquired {
-            Thread.sleep(forTimeInterval: 0.02)
+            DedicatedThread.sleep(for: .milliseconds(20))
             isAcquired = lock.tryAcquire()
         }
         guard isAcquired else {
