@@ -14,14 +14,14 @@ enum DeltaDebugging {
         _ entries: [Entry], maxTests: Int, showsFailure: ([Entry]) -> Bool
     ) -> (entries: [Entry], isShortest: Bool) {
         var kept = entries
-        var tests = 0
+        var testCount = 0
         var partSize = kept.count
         while partSize > 0 {
             var hasRemoved = false
             var start = 0
             while start < kept.count {
-                if tests == maxTests { return (kept, false) }
-                tests += 1
+                if testCount == maxTests { return (kept, false) }
+                testCount += 1
                 let end = min(start + partSize, kept.count)
                 let candidate = Array(kept[..<start] + kept[end...])
                 if showsFailure(candidate) {

@@ -3,7 +3,7 @@ internal import LoadKit
 internal import MachineKit
 internal import PlazaModel
 
-/// The shortest excerpt of a round's history that was found to show a finding.
+/// An excerpt of a history that shows a finding; `isShortest` says whether it was made as short as possible.
 package struct Evidence: Hashable, Sendable, Codable {
     /// One event of the excerpt.
     package struct Event: Hashable, Sendable, Codable {

@@ -110,9 +110,10 @@ extension HistoryChecker {
 
     /// Collects what one client received about a battle.
     ///
-    /// A gap hides the events of stages in it; the client gets the stage itself again afterwards. So a gap can hide the
-    /// start only if no stage without the battle comes between the gap and the first stage with it. A gap can hide the
-    /// end only if it lies between the last stage in which the battle runs and the next stage.
+    /// A gap hides the battle events of the stages that the client missed. The client gets the current stage after the
+    /// gap. So a gap can hide the start only if no stage without the battle comes between the gap and the first stage
+    /// with the battle. A gap can hide the end only if it lies between the last stage in which the battle runs and the
+    /// next stage.
     private static func observation(of battle: BattleID, in feed: FeedHistory) -> Observation {
         var observation = Observation()
         // Whether there was a gap since the last stage that tells whether the battle runs.

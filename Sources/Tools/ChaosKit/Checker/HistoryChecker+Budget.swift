@@ -9,8 +9,8 @@ extension HistoryChecker {
 
     /// Checks that no sliding second of a feed has more texts, tips and counters than the budget (I9).
     ///
-    /// The time that counts is the one that the machine gave an item. Only Kafka's log has it, so without logs nothing
-    /// is checked. Control items and gifts enter a feed even when the budget is used up, and are not counted.
+    /// The time that counts is the one that the fan-out gave an item. Only Kafka's log has this time, so without logs
+    /// nothing is checked. Control items and gifts enter a feed even when the budget is used up, and are not counted.
     static func checkBudgets(_ history: RoundHistory) -> [Finding] {
         let budget = history.feedBudget
         return history.logs.compactMap { log in

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The checks of how webhooks reach the app's backend: events after something has happened, and questions before a gift
-/// is sent (WEBHOOKS.md, section 2).
+/// The checks of how webhooks reach the app's backend.
 ///
-/// An event is taken when the backend has accepted it, even late. Its place is its partition and offset in the topic
-/// `webhooks`, by which its id is formed.
+/// After something has happened, the backend gets an event (WEBHOOKS.md, section 2). Before a gift is sent, it gets a
+/// question (WEBHOOKS.md, section 4). An event is taken when the backend has accepted it, even late. The place of an
+/// event is its partition and offset in the topic `webhooks`, from which its id is formed.
 extension HistoryChecker {
     /// Checks that each request to the backend had a valid signature, time and form (R14.1).
     static func checkRequestForms(_ history: RoundHistory) -> [Finding] {
@@ -86,9 +86,11 @@ extension HistoryChecker {
         "event \(place.id) of \(event.live) (\(event.content.name.rawValue))"
     }
 
-    /// Checks that the backend was asked about each gift in a feed, with the right price, and allowed it; that all
-    /// questions about one call have the same id, and those about different calls different ids (R14.7, R14.11,
-    /// R14.12).
+    /// Checks the questions about gifts (R14.7, R14.11, R14.12).
+    ///
+    /// - The backend was asked about each gift in a feed, with the right price, and allowed it.
+    /// - All questions about one call have the same id.
+    /// - Questions about different calls have different ids.
     static func checkQuestions(_ history: RoundHistory) -> [Finding] {
         guard let backend = history.backend else { return [] }
         var findings: [Finding] = []
@@ -132,8 +134,10 @@ extension HistoryChecker {
 
     private static func callName(_ message: String, _ live: LiveID) -> String { "\"\(message)\" in \(live)" }
 
-    /// The complete feed of each live, with which the backend's events are compared: Kafka's log, or the feed of one
-    /// client that missed nothing if Kafka was not read.
+    /// The complete feed of each live, with which the backend's events are compared.
+    ///
+    /// It is Kafka's log. If Kafka was not read, it is the feed of one client that missed nothing. A live without such
+    /// a client has none.
     static func completeFeeds(_ history: RoundHistory) -> [FeedHistory] {
         guard history.logs.isEmpty else { return history.logs }
         var lives: Set<LiveID> = []

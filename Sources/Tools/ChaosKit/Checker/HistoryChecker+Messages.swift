@@ -3,9 +3,12 @@ internal import PlazaModel
 
 /// The checks of texts, gifts and likes.
 extension HistoryChecker {
-    /// Checks that each acknowledged text or gift is in the feed once, under the number that its reply named; that a
-    /// rejected one is not in the feed, and an unanswered one at most once; and that no text of a muted user was
-    /// acknowledged (I7, I8, I15, R5.7).
+    /// Checks the texts and gifts (I7, I8, I15, R5.7).
+    ///
+    /// - An acknowledged one is in the feed once, under the number that its reply named.
+    /// - A rejected one is not in the feed.
+    /// - An unanswered one is in the feed at most once.
+    /// - No text of a muted user was acknowledged.
     static func checkMessages(_ history: RoundHistory) -> [Finding] {
         var calls: [LiveID: [(id: String, call: CallRecord, isMuted: Bool)]] = [:]
         var findings: [Finding] = []

@@ -3,8 +3,8 @@ internal import PlazaModel
 
 /// The checks of a live's metadata and revisions.
 extension HistoryChecker {
-    /// Checks that all clients read the same metadata at the end of the round, and that these agree with the last write
-    /// and with the changes in the feed (R3.42).
+    /// Checks that all clients read the same metadata at the end of the round, and that this metadata agrees with the
+    /// last writes and with the changes in the feed (R3.42).
     ///
     /// A write without an answer may be applied late, so its value is possible at the end, too.
     static func checkMetadata(_ history: RoundHistory) -> [Finding] {

@@ -222,7 +222,7 @@ package enum HistoryChecker {
         }
     }
 
-    /// Checks that each walk through the list returned each live that ran throughout exactly once (I3).
+    /// Checks that each walk through the list returned exactly once each live that ran during all walks (I3).
     private static func checkListWalks(_ history: RoundHistory) -> [Finding] {
         let lives = history.livesOfAllWalks.sorted()
         return history.listWalks.flatMap { walk in
@@ -242,9 +242,9 @@ package enum HistoryChecker {
         }
     }
 
-    /// Checks that each call that was sent after the recovery from the fault was decided.
+    /// Checks that each call that was sent after the recovery from the fault has a known outcome.
     ///
-    /// While the fault lasts a client may not know the outcome of a call; afterwards each call has an answer.
+    /// Before the recovery, a client may be unable to learn the outcome of a call.
     private static func checkMissingAnswers(_ history: RoundHistory) -> [Finding] {
         guard let due = history.answersDueFrom else { return [] }
         return history.calls.filter { call in

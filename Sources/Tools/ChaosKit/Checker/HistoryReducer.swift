@@ -2,7 +2,9 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// Finds the shortest excerpts of a round's history that show its findings.
+/// Finds short excerpts of a round's history that show its findings.
+///
+/// Unless the search reaches its limit, no single entry of an excerpt can be left out without losing the finding.
 package enum HistoryReducer {
     /// An entry of a history that can be left out, by its index in the list that has it.
     private enum Entry {
@@ -21,7 +23,7 @@ package enum HistoryReducer {
     /// The maximum number of checks in the search for one excerpt.
     static let maxTests = 3_000
 
-    /// Finds the shortest excerpts that show the first `maxFindings` findings.
+    /// Finds an excerpt for each of the first `maxFindings` findings.
     package static func evidence(of history: RoundHistory) -> [Evidence] {
         let found = HistoryChecker.Check.allCases.flatMap { check in
             HistoryChecker.findings(of: check, in: history).prefix(HistoryChecker.maxFindingsPerCheck).map {
@@ -117,10 +119,10 @@ package enum HistoryReducer {
     private static func events(
         of excerpt: RoundHistory, for check: HistoryChecker.Check
     ) -> [Evidence.Event] {
-        // A gap has no time of its own, so it is sorted by the time of the item before it.
         var events = excerpt.calls.map { (time: $0.at?.milliseconds ?? 0, event: Evidence.Event($0)) }
         let logs = HistoryChecker.Check.ofLog.contains(check) ? excerpt.logs : []
         for feed in logs + excerpt.feeds {
+            // A gap and a removal have no time of their own, so they are sorted by the time of the items before them.
             var time: Int64 = 0
             for step in feed.steps {
                 let event = Evidence.Event(step, of: feed)

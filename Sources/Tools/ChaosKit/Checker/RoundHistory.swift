@@ -6,7 +6,7 @@ package import PlazaModel
 package struct FeedHistory: Hashable, Sendable {
     /// One step of a feed.
     package enum Step: Hashable, Sendable {
-        /// An item; `at` is when the client received it or, in Kafka's log, the time that the machine gave it.
+        /// An item; `at` is when the client received it or, in Kafka's log, the time that the fan-out gave it.
         case item(epoch: Int64, number: Int64, content: FeedContent, at: Timestamp? = nil)
         /// Items may be missing here: the server could not resume the feed, or the client was not in the live.
         case gap
@@ -76,12 +76,13 @@ package struct FeedHistory: Hashable, Sendable {
         self.steps.compactMap { if case .item(_, _, let content, _) = $0 { content } else { nil } }
     }
 
-    /// Whether the history has neither gap nor removal, so that no item after the client's join may be missing.
+    /// Whether the history has neither gap nor removal, so that it must have every item after the client's join.
     package var isComplete: Bool { self.steps.allSatisfy(\.isItem) }
 }
 
-/// The range in which a sum of calls, such as a battle's score, must be: an unanswered call may or may not have been
-/// applied.
+/// The range in which a sum over calls, such as a battle's score, must lie.
+///
+/// It is a range, because an unanswered call may or may not have been applied.
 package struct SumBounds: Hashable, Sendable {
     /// The sum of the calls that were acknowledged.
     package var acknowledged: Int64 = 0
@@ -182,7 +183,7 @@ package struct RoundHistory: Sendable {
 
 /// A promise that was broken.
 package struct Finding: Hashable, Sendable, CustomStringConvertible {
-    /// The broken invariant or rule, such as `I7` or `R5.7`.
+    /// The broken invariant or rule, such as `I7` or `R5.7`; otherwise `recovery` or `coverage`.
     package var promise: String
     package var text: String
 
