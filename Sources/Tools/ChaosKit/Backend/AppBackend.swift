@@ -27,7 +27,7 @@ package final class AppBackend: Sendable {
     private let state: Locked<State>
     private let receiver: WebhookReceiver
 
-    /// Starts to listen, and sets the app's webhooks in the options.
+    /// Starts listening, and sets the app's webhooks in the options.
     ///
     /// - Parameter options: the options of a cluster that does not run yet.
     /// - Throws: an error if the backend cannot listen on a port.
@@ -52,7 +52,7 @@ package final class AppBackend: Sendable {
             url: self.receiver.url, secret: Self.secret, before: AppHooks.BeforeHooks(gift: .refuse))
     }
 
-    /// Stops to listen.
+    /// Stops listening.
     package func stop() { self.receiver.stop() }
 
     /// Sets whether the backend answers every request without failures and delays, or fails now and then.
@@ -87,7 +87,7 @@ package final class AppBackend: Sendable {
         switch content {
         case .malformed: return .failed
         case .event(let place, _): (id, isGiftRejected) = (place.id, false)
-        // Every seventh gift of a sender is rejected, whatever the attempt.
+        // A call whose number of gifts is a multiple of 7 is rejected, in every attempt.
         case .question(let question): (id, isGiftRejected) = (question.id, question.count.isMultiple(of: 7))
         }
         let attempt = state.attempts[id, default: 0]

@@ -20,9 +20,9 @@ package enum PresenceChecker {
     static let lease = Milliseconds.seconds(90)
     /// How long after its last sign of life a silent viewer's leave must show at the latest.
     static let leaseLimit = Milliseconds.seconds(92)
-    /// How much later than a missed item the watcher may learn of the gap in its feed.
+    /// How long after a missed item the watcher may record the gap in its feed.
     ///
-    /// A gateway replays the last minute, so a watcher that was away for less has no gap.
+    /// A gap that is recorded later than that is taken to concern other items.
     private static let gapSpan = Milliseconds.seconds(60)
     /// A run that lasts longer than 90 s must have decided about a join and a leave and have read the list of viewers,
     /// whatever its faults were.
@@ -103,7 +103,9 @@ package enum PresenceChecker {
 
         // MARK: Times
 
-        /// The limit for an event that is due at `due`: if a fault has effects then, the time of the recovery from it.
+        /// The latest time at which an event that is due at `due` may show.
+        ///
+        /// If a fault has effects at `due`, this is the time of the recovery from the fault.
         private func limit(due: Timestamp) -> Timestamp {
             // The faults are sorted by begin, so the limit of one fault can fall into the next fault.
             self.faults.reduce(due) { limit, fault in
@@ -111,7 +113,7 @@ package enum PresenceChecker {
             }
         }
 
-        /// The limit for the leave of a viewer whose last sign of life was at `silentSince`.
+        /// The latest time at which the leave of a viewer whose last sign of life was at `silentSince` may show.
         private func leaveLimit(silentSince: Timestamp) -> Timestamp {
             let due = self.faults.reduce(silentSince + PresenceChecker.leaseLimit) { due, fault in
                 fault.begin <= due && fault.recoveredAt >= self.visit.joinSent ? due + fault.leaseStandstill : due

@@ -23,7 +23,7 @@ package struct PresenceHistory: Sendable {
         package var joined: Timestamp
         /// When it sent its leave or fell silent; nil if that has not happened.
         package var endBegan: Timestamp?
-        /// When its leave was acknowledged, or when it fell silent; nil without an answer to the leave, and before.
+        /// When its leave was acknowledged, or when it fell silent; nil before that, and if the leave got no answer.
         package var ended: Timestamp?
 
         package init(
@@ -43,7 +43,7 @@ package struct PresenceHistory: Sendable {
     package struct Tip: Hashable, Sendable {
         package var user: UserID
         package var isJoin: Bool
-        /// The time that the machine, which decided the join or leave, gave the item.
+        /// The time that the fan-out gave the item when it wrote the item to the feed.
         package var at: Timestamp
         /// When the watcher received the item.
         package var seen: Timestamp
@@ -73,7 +73,7 @@ package struct PresenceHistory: Sendable {
     package var visits: [Visit] = []
     package var tips: [Tip] = []
     package var pages: [Page] = []
-    /// When the watcher was back in the live after an absence whose items it may have missed.
+    /// When the watcher was back in the live after an absence during which it may have missed items.
     package var gaps: [Timestamp] = []
     /// The faults of the run.
     package var faults: [FaultWindow] = []

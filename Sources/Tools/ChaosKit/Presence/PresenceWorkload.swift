@@ -25,7 +25,9 @@ final class PresenceWorkload: Sendable {
     private static let stay = Duration.seconds(2)
     /// The time between two reads of the list.
     private static let readInterval = Duration.seconds(3)
-    /// How long the proxy of a silent viewer is kept: the gateway ends the connection after 40 s without a byte.
+    /// How long the proxy of a silent viewer is kept.
+    ///
+    /// It is longer than 40 s, after which a gateway ends a connection without a byte.
     private static let silenceDuration = Duration.seconds(60)
     /// How long a call is repeated without an answer.
     private static let stepTimeout = Duration.seconds(40)
@@ -214,7 +216,7 @@ final class PresenceWorkload: Sendable {
         }
         if let proxy {
             let began = Timestamp.ofThisMachine
-            // 0 is the only one of these proxies.
+            // The viewer has one proxy, whose index is 0.
             proxy.interrupt(0, ending == .cut ? .cut : .silence([.toServer]))
             // The viewer has sent nothing since its join, because its first ping is due after 20 s. So its silence
             // begins here.

@@ -10,8 +10,8 @@ internal import ProtocolClient
 extension StageWorkload {
     /// Sets the app's gift catalogue, then lets each viewer send a gift and 1 to 5 likes every 400 ms.
     ///
-    /// The checker tells the gift messages of one viewer apart by their number of gifts, so each message has another
-    /// number. The app's backend rejects some of the gifts.
+    /// The checker tells the gift messages of one viewer apart by their number of gifts, so no two of these messages
+    /// have the same number. The app's backend rejects some of the gifts.
     func runGifts(until isOver: () -> Bool) async throws(Stall) {
         let category = GiftCategory(categoryID: GiftCategoryID("flowers"), name: "Flowers", gifts: [Self.gift])
         try await self.call(

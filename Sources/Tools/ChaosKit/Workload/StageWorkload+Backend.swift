@@ -79,7 +79,7 @@ extension StageWorkload {
         var error: Failure?
     }
 
-    /// The outcome of a text; nil if the result does not tell it, so that the text must be sent again.
+    /// The outcome of a text; nil if the result does not show the outcome, so that the text must be sent again.
     static func outcome(of result: HTTPResult) -> CallRecord.Outcome? {
         guard case .answered(_, let body) = result, let answer = try? Wire.decode(Answer.self, from: body) else {
             return nil

@@ -75,7 +75,7 @@ extension StageWorkload {
 
     /// Reads the battle's result with `battle.get`, as a client does that missed the battle's end, and records it.
     ///
-    /// A failed call is repeated twice.
+    /// A failed call is repeated at most twice.
     private func readResult(of battle: BattleID) async {
         for _ in 1...3 {
             do {

@@ -11,12 +11,12 @@ extension StageWorkload {
     /// Together the viewers send 120 texts, twice the feed budget of a chaos run (`ChaosOptions`). Each viewer stays
     /// below the 60 texts that one user may send in a second.
     private static let textsAtOnce = 40
-    /// The pause between two rounds.
+    /// The pause before the crowd sends again.
     ///
-    /// It is longer than the budget's window of one second, so that the texts of each round fill a new window.
+    /// It is longer than the budget's window of one second, so that the texts fill a new window each time.
     private static let pause = Duration.seconds(2)
 
-    /// Lets all viewers of the crowd send texts at once, in rounds.
+    /// Lets all viewers of the crowd send texts at once, repeatedly.
     func runCrowd(until isOver: () -> Bool) async {
         var round = 0
         while !isOver() {

@@ -55,8 +55,9 @@ final class StageWorkload: Sendable {
     let guest: Witness
     /// A viewer of the second live, who is muted and unmuted.
     let talker: Witness
-    /// The host and the viewers of the third live, who send more texts than its feed carries.
+    /// The host of the third live.
     let crowdHost: Witness
+    /// The viewers of the third live, who together send more texts than its feed carries.
     let crowd: [Witness]
     /// The app's own server, which sends scores.
     let appServer: PlazaClient
@@ -66,7 +67,7 @@ final class StageWorkload: Sendable {
     let visitors = Locked<[Witness]>([])
     /// Whether all witnesses have joined the lives.
     let isOpen = Locked(false)
-    /// The battle that takes scores now.
+    /// The battle to which scores are sent now; nil if there is none.
     let openBattle = Locked<BattleID?>(nil)
     /// The methods of the calls that needed more than one attempt.
     private let repeatedMethods = Locked<Set<String>>([])
@@ -205,7 +206,9 @@ final class StageWorkload: Sendable {
         }
     }
 
-    /// Records a stall in the history and throws it. (A call of this method can stand where a value is needed.)
+    /// Records a stall in the history and throws it.
+    ///
+    /// The result type is generic, so that a function with any result type can `return try` a call of this method.
     func throwStall<Value>(_ text: String) throws(Stall) -> Value {
         self.history.withLock { $0.stalls.append(text) }
         throw Stall()
