@@ -23,7 +23,7 @@ package struct ChaosOptions: Sendable {
     /// The cluster to start.
     package var cluster: ClusterOptions
 
-    /// The value of `--faketime` that leaves out wrong clocks.
+    /// The value of `--faketime` with which no clock is set wrong.
     static let noClock = "none"
 
     /// The numbers of the rounds to run.

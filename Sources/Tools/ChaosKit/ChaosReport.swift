@@ -19,7 +19,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
         self.error = error
     }
 
-    /// Adds the rounds of a later run, whose error replaces that of this report.
+    /// Adds the results of a later run, whose error replaces that of this report.
     package mutating func append(_ laterReport: ChaosReport) {
         self.rounds += laterReport.rounds
         if let presence = laterReport.presence { self.presence = (self.presence ?? []) + presence }
@@ -116,12 +116,12 @@ package struct ChaosReport: Hashable, Sendable, Codable {
 
     /// The cells of the table, with one row for each kind of fault.
     private var rows: [[String]] {
-        Dictionary(grouping: self.validRounds, by: \.row).sorted { $0.key < $1.key }.map { kind, rounds in
+        Dictionary(grouping: self.validRounds, by: \.row).sorted { $0.key < $1.key }.map { title, rounds in
             let pauses = rounds.map(\.longestPause).sorted()
             let answers = rounds.compactMap(\.longestAnswer).sorted()
             let brokenCount = rounds.filter { !$0.findings.isEmpty }.count
             return [
-                kind, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))",
+                title, "\(rounds.count)", "\(Self.sum(rounds, \.admitted))",
                 "\(Self.sum(rounds, \.refusedCount))", "\(Self.sum(rounds, \.missing))",
                 "\(Self.sum(rounds, \.repeated) + Self.sum(rounds, \.reordered))",
                 "\(Self.sum(rounds, \.falseLeaves))", "\(Self.sum(rounds, \.battles))",

@@ -25,7 +25,7 @@ extension ChaosRunner {
     ///
     /// - Parameters:
     ///   - round: the fault, and when it is injected.
-    ///   - plan: makes the tokens.
+    ///   - plan: the seed, the names and the tokens.
     ///   - target: the cluster.
     ///   - injector: injects the fault.
     ///   - faults: gets the time of the fault.

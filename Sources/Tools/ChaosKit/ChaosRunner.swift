@@ -93,7 +93,6 @@ package enum ChaosRunner {
                     var result = try await Self.measuringLag {
                         try await Self.runRound(round, plan, on: target, injector, recordingIn: faults)
                     }
-                    // What is needed to run this round again.
                     result.setReplay(options, clockLibrary: plan.clockLibrary)
                     return result
                 },
@@ -120,13 +119,14 @@ package enum ChaosRunner {
         return result
     }
 
-    /// Runs rounds while viewers enter one live and leave or fall silent, and adds to the report whether that showed in
-    /// time (I4).
+    /// Runs rounds, and checks joins and leaves in one live that lasts as long as all of them (I4).
+    ///
+    /// In this live viewers enter, and then leave or fall silent. The report gets what was decided about them.
     ///
     /// - Parameters:
-    ///   - plan: makes the tokens.
+    ///   - plan: the seed, the name and the tokens.
     ///   - addresses: the gateways' addresses.
-    ///   - faults: the faults of the rounds.
+    ///   - faults: gets the faults of the rounds while `runRounds` runs; read when the rounds are over.
     ///   - say: called with a line at the end.
     ///   - runRounds: runs the rounds.
     /// - Returns: the report.

@@ -6,10 +6,11 @@ internal import Glibc
 protocol FaultInjecting: Sendable {
     /// Begins the fault, and ends it after its time.
     ///
-    /// A failure to end or to repeat the fault is ignored, because the process may be down, or may have been restarted
-    /// without the fault. Only a clock that may have stayed wrong is an error.
+    /// A failure to end the fault, or to kill a process again, is ignored, because the process may be down, or may have
+    /// been restarted without the fault. A clock that may have stayed wrong is an error.
     ///
-    /// - Throws: the reason why the fault could not begin, or why a clock could not be set right.
+    /// - Throws: the reason why the fault could not begin, why a clock could not be set right, or why an instance of a
+    ///   rolling restart could not be restarted.
     func perform(_ fault: Fault) async throws
 }
 
@@ -18,10 +19,10 @@ extension FaultInjecting {
     ///
     /// - Parameters:
     ///   - fault: the fault.
-    ///   - waitForLastSecondOfBattle: waits some seconds for a battle that is in its last second; returns whether there
-    ///     is one.
-    ///   - sendBurst: begins to send many calls at once, and returns while they are on their way; returns whether it
-    ///     sent them.
+    ///   - waitForLastSecondOfBattle: waits until a battle is in its last second; returns false if none is within a
+    ///     limited time.
+    ///   - sendBurst: begins to send many calls at once, and returns before they are answered; returns false if it
+    ///     could not send them.
     /// - Returns: why the fault was not injected; nil if it was.
     func inject(
         _ fault: Fault, waitForLastSecondOfBattle: @Sendable () async -> Bool,

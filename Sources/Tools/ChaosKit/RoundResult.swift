@@ -36,7 +36,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var longestAnswer: Double?
     /// The number of acknowledged messages of the load.
     package var admitted: Int
-    /// The number of messages that were not acknowledged, by reason.
+    /// The numbers of messages that were not acknowledged, by reason.
     package var refused: [String: Int]
     /// The number of feed items that a viewer of the load did not receive, summed over all its viewers.
     package var missing: Int
@@ -62,7 +62,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var invalid: String?
     /// The broken promises, one sentence each; empty if every promise held.
     package var findings: [String]
-    /// The shortest excerpts of the round's history that show the findings; nil in an older report.
+    /// Excerpts of the round's history that show findings; nil if there are none, and in an older report.
     package var evidence: [Evidence]?
 
     /// The options with which `plaza chaos` runs the round again, in the syntax of a shell.
@@ -83,7 +83,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
 
     /// The title of the row of the report's table in which the round counts: the kind of its fault.
     ///
-    /// One broker of several is another case than the only one.
+    /// A fault of one of several brokers has a row of its own, apart from the same fault of the only broker.
     var row: String {
         guard self.kind.hasSuffix("broker"), let brokers = self.brokers, brokers > 1 else { return self.kind }
         return "\(self.kind) (one of \(brokers))"

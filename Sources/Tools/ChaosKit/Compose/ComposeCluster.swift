@@ -30,8 +30,8 @@ package struct ComposeContainers: Hashable, Sendable {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard fields.count == 6, let number = Int(fields[1]), fields[2] != "True" else { continue }
-            // The status is `Up 5 seconds (healthy)`, `(unhealthy)` or `(health: starting)`, and has no bracket
-            // without a health check. `(Paused)` and states such as `restarting` are not ready.
+            // The status is `Up 5 seconds (healthy)`, `(unhealthy)` or `(health: starting)`. The status of a container
+            // without a health check has no bracket. `(Paused)` and states such as `restarting` are not ready.
             let isReady = fields[4] == "running" && (!fields[5].contains("(") || fields[5].contains("(healthy)"))
             containers.append(Container(service: fields[0], number: number, name: fields[3], isReady: isReady))
         }

@@ -122,7 +122,8 @@ final class ProxiedConnection: TCPStreamDelegate {
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
         let direction: Direction = stream === self.client ? .toServer : .toClient
         self.state(of: direction).hasEnded = true
-        // Nothing is left to forward if both sides have ended, or if one ended before the server was connected.
+        // If both sides have ended, nobody is left to receive anything. If one side ended before the server was
+        // connected, nothing was read that could be forwarded.
         let haveBothEnded = self.toServer.hasEnded && self.toClient.hasEnded
         if haveBothEnded || !self.isConnected { return self.close() }
         self.forward(.end, direction)

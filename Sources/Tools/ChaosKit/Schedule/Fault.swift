@@ -14,7 +14,7 @@ package enum Fault: Hashable, Sendable {
     /// stopped.
     case freezeAtBattleEnd([String], seconds: Int)
     /// Like `freeze`, but begun at most 200 ms after a burst of calls was sent, so that the owner is stopped while it
-    /// decides or appends them.
+    /// decides or appends these calls.
     case freezeInAppend([String], seconds: Int)
     /// A process is ended by SIGTERM and started again.
     case terminate(String)
@@ -78,7 +78,7 @@ package enum Fault: Hashable, Sendable {
 
     /// The same fault of other instances.
     ///
-    /// - Parameter name: returns the name of the process that has the fault instead of the named one.
+    /// - Parameter name: returns the name of the process that replaces a process of this fault.
     /// - Returns: the fault; a rolling restart and FLUSHALL have no instance, and are returned as they are.
     func replacingInstances(_ name: (String) -> String) -> Fault {
         switch self {

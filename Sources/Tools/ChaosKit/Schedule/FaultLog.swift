@@ -9,7 +9,7 @@ package struct FaultWindow: Hashable, Sendable {
     package var begin: Timestamp
     /// When the fault was over; nil while it lasts.
     package var end: Timestamp?
-    /// How long after the end of the fault joins and leaves may show late.
+    /// How long joins and leaves may still show late after the end of the fault.
     package var recovery: Milliseconds
     /// How much later the presence leases may end because of the fault.
     package var leaseStandstill: Milliseconds

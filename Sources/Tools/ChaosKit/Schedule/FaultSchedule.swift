@@ -87,16 +87,16 @@ package struct FaultSchedule: Sendable {
     /// - Returns: the round; equal for equal schedules.
     package func round(_ number: Int) -> ChaosRound {
         let index = max(0, number - 1)
-        // Each cycle draws all faults once, in an order that only this cycle has. The multipliers give different seeds
-        // to cycles and rounds.
+        // Each cycle draws all faults once, in an order of its own. The multipliers give different seeds to cycles and
+        // rounds.
         let (cycle, indexInCycle) = index.quotientAndRemainder(dividingBy: self.faults.count)
         var random = SeededRandom(seed: self.seed &+ UInt64(cycle) &* 0x9E37_79B9)
         let faultIndex = self.faults.indices.shuffled(using: &random)[indexInCycle]
         let fault = self.faults[faultIndex]
-        var delays = SeededRandom(seed: self.seed ^ UInt64(index) &* 0x1_0001)
+        var delayRandom = SeededRandom(seed: self.seed ^ UInt64(index) &* 0x1_0001)
         return ChaosRound(
             number: index + 1, fault: self.chooseInstances(for: faultIndex, in: cycle),
-            delay: .milliseconds(Int.random(in: 1_000...9_000, using: &delays)),
+            delay: .milliseconds(Int.random(in: 1_000...9_000, using: &delayRandom)),
             limits: RecoveryLimits(of: fault, in: self.shape))
     }
 

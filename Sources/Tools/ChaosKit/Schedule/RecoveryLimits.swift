@@ -9,15 +9,16 @@ struct RecoveryLimits: Hashable, Sendable {
     let viewerPause: Duration
     /// How long a call may wait for its answer, and a battle or a request for its end.
     let answer: Duration
-    /// How long after the fault joins and leaves may show late.
+    /// How long joins and leaves may still show late after the end of the fault.
     let recovery: Duration
     /// How much later the presence leases may end because of the fault (I4, docs/RULES.md).
     ///
     /// A lease keeps a silent viewer in the live for 90 s. No lease ends while no instance owns its partition, or while
     /// Redis is away, and a lease ends later if heartbeats wait at a gateway.
     let leaseStandstill: Duration
-    /// Whether the presence leases may be lost, so that a client that is not connected is gone without a tip
-    /// (OPERATING.md, section 6).
+    /// Whether the presence leases may be lost.
+    ///
+    /// Then a client that is not connected leaves the live without a tip (OPERATING.md, section 6).
     let losesLeases: Bool
 
     /// How long another instance takes at most to continue the work of a service.
@@ -63,8 +64,8 @@ struct RecoveryLimits: Hashable, Sendable {
 
     private static func pause(_ fault: Fault, _ shape: ClusterShape) -> Duration {
         if fault.isOfBroker {
-            // Another broker replaces a killed broker at once. But Kafka's clients wait for a broker that hangs with
-            // its connections open.
+            // Another broker takes over from a killed broker within `brokerChange`. But Kafka's clients wait for a
+            // broker that hangs with its connections open.
             let isKill = if case .kill = fault { true } else { false }
             return isKill && shape.brokers > 1 ? Self.brokerChange : fault.outage + Self.brokerRestart
         }
@@ -87,19 +88,19 @@ struct RecoveryLimits: Hashable, Sendable {
 }
 
 extension Fault {
-    /// Whether the fault is one of a broker.
+    /// Whether a broker has the fault.
     fileprivate var isOfBroker: Bool { self.processes.contains { $0.hasPrefix("broker") } }
 
-    /// Whether Redis, or the way of presence to Redis, has the fault.
+    /// Whether the fault is in Redis, or in the connections between presence and Redis.
     ///
-    /// After presence has decided something without Redis, it starts again without leases. So each of these faults may
-    /// lose the leases, even if Redis keeps its data.
+    /// After presence has decided a change such as a join without Redis, a new presence epoch begins, which has no
+    /// leases. So each of these faults may lose the leases, even if Redis keeps its data.
     fileprivate var concernsRedis: Bool {
         if case .interrupt(.redis, _, _) = self { return true }
         return self.processes.contains("redis")
     }
 
-    /// Whether presence, or a broker that it needs, has the fault.
+    /// Whether presence, or a broker, has the fault.
     fileprivate var stopsPresence: Bool {
         self.isOfBroker || self.processes.map(Self.service(of:)).contains(ServiceKind.audiencePresence.rawValue)
     }
