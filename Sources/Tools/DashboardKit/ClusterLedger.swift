@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ledgers of a cluster: what its processes have counted since their starts, as far as the dashboard has read it.
+/// The ledgers of a cluster: what its processes have counted since their starts, according to their last readings.
 ///
 /// The counts of a process stay after its end. If a process is killed, what it counted after the last reading is
 /// missing on both sides of its ledger. So the end of a process adds no gap, and a gap that the process had before
@@ -11,7 +11,7 @@ struct ClusterLedger: Sendable {
 
     init() {}
 
-    /// Adds the readings of a round, or of the states between two rounds.
+    /// Adds the readings of a round, or the states that were read between two rounds.
     ///
     /// No readings mean that the cluster's state could not be read; then nothing changes.
     mutating func add(_ readings: [ProcessReading], at time: Int) {

@@ -3,8 +3,8 @@ internal import Observability
 
 /// How much the counters of a cluster have grown since the dashboard began, across restarts of its processes.
 ///
-/// A restarted process counts from 0 again, and its start time reveals the restart. What it counted between its last
-/// reading and the restart is lost.
+/// A restarted process counts from 0 again, and its start time reveals the restart. What the process counted between
+/// its last reading and the restart is lost.
 package struct CounterGrowth: Sendable {
     /// The counters of a process in the last round in which it was read.
     private struct PreviousReading: Sendable {
@@ -20,7 +20,7 @@ package struct CounterGrowth: Sendable {
     /// The growth of each counter in the last round, summed over the processes.
     package private(set) var lastRoundGrowth: [MetricsTable.Series: Double] = [:]
 
-    /// Creates a value before the first round.
+    /// Creates the growth before the first round: no counter has grown.
     package init() {}
 
     /// Adds a round of readings; a process without metrics is ignored in this round.
@@ -63,7 +63,9 @@ package struct CounterGrowth: Sendable {
         return sums
     }
 
-    /// The drops of the last round by a label, `class` or `reason`: of the feed budget, and for slow readers.
+    /// The drops of the last round, by a label: `class` or `reason`.
+    ///
+    /// They are the messages that the feed budget dropped, and the items that gateways shed for slow readers.
     func lastRoundDrops(by label: String) -> [String: Double] {
         var sums: [String: Double] = [:]
         for (series, value) in self.lastRoundGrowth where value > 0 {
@@ -76,7 +78,7 @@ package struct CounterGrowth: Sendable {
         return sums
     }
 
-    /// The reason of all items that gateways shed; their metric has no label for it.
+    /// The reason that is given for all items that gateways shed, because their metric has no label `reason`.
     static let slowReader = "slowReader"
 
     /// Whether a metric is a counter or a bucket of a histogram, by its name.

@@ -59,8 +59,9 @@ package struct DashboardModel: Sendable {
         self.ledger.add(readings, at: time)
     }
 
-    /// The readings, in which a process that was read without metrics has its previous metrics, if `areValid` says that
-    /// they are still valid.
+    /// Returns the readings, with the previous metrics of each process that was read without metrics.
+    ///
+    /// `areValid` says whether the previous metrics of a process are still valid; if not, they are left out.
     private func fillingInMetrics(
         of readings: [ProcessReading], areValid: (_ known: ProcessReading, _ current: ProcessReading) -> Bool
     ) -> [ProcessReading] {

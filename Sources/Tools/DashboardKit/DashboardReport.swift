@@ -50,14 +50,14 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         package var shed: Double
         package var disconnected: Double
         package var owed: Double
-        /// Published messages that were neither admitted, refused nor dropped, or were counted twice; 0 unless a
-        /// message is lost.
+        /// The number of published messages that were not counted as admitted, refused or dropped, or were counted
+        /// twice; 0 if the ledger adds up.
         ///
-        /// The gap of each process counts from its fifth reading in a row: one reading may show counts in the middle of
-        /// a change.
+        /// A gap of a process counts only if five readings in a row have it, because one reading may show counts in the
+        /// middle of a change.
         package var feedGap: Double
-        /// Due items that are not counted in any other column of deliveries, or are counted twice; 0 unless an item is
-        /// lost.
+        /// The number of due items that were not counted as delivered, shed, disconnected or owed, or were counted
+        /// twice; 0 if the ledger adds up.
         package var deliveryGap: Double
         /// The differences in the last readings of processes that have ended, without those in the two gaps: either the
         /// reading was in the middle of a change, or something was lost.

@@ -34,9 +34,9 @@ struct LedgerCounts: Sendable, Equatable {
         self.deadLetters = metrics.sum(MetricNames.Shell.deadLetters)
     }
 
-    /// Published messages that are not in another column.
+    /// The number of published messages that are not counted as admitted, refused or dropped.
     var feedGap: Double { self.published - self.admitted - self.refused - self.dropped }
-    /// Due items that are not in another column of deliveries.
+    /// The number of due items that are not counted as delivered, shed, disconnected or owed.
     var deliveryGap: Double { self.due - self.delivered - self.shed - self.disconnected - self.owed }
 
     /// The counts of a process that has ended: its connections have ended too, with what was owed to them.

@@ -21,10 +21,10 @@ struct LedgerGap: Sendable {
     ///
     /// It is negative if something was counted twice.
     var confirmed: Double {
-        guard self.lastReadings.count == Self.confirmingReadings, let least = self.lastReadings.min(),
-            let most = self.lastReadings.max()
+        guard self.lastReadings.count == Self.confirmingReadings, let smallest = self.lastReadings.min(),
+            let largest = self.lastReadings.max()
         else { return 0 }
-        return least > 0 ? least : most < 0 ? most : 0
+        return smallest > 0 ? smallest : largest < 0 ? largest : 0
     }
 
     /// The rest of the gap in the last reading.

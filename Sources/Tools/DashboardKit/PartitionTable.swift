@@ -50,8 +50,8 @@ struct PartitionTable: Sendable {
 
     /// The partitions that a process owns.
     ///
-    /// A metric has a limited number of samples, and all further ones share the label `other`. Their partitions are not
-    /// known, so they are left out.
+    /// A metric has a limited number of series. All label sets beyond the limit share one series, whose labels have the
+    /// value `other`. This series names no partition, so it is left out.
     private static func ownedPartitions(of reading: ProcessReading) -> [(machine: String, partition: Int)] {
         (reading.metrics?.values ?? [:]).compactMap { series, value in
             guard series.name == MetricNames.Shell.ownedPartition, value == 1, let machine = series.labels["machine"],

@@ -15,7 +15,7 @@ struct ProcessAccount: Sendable {
         var isEnded = false
     }
 
-    /// A ledger's gaps, summed by their sizes, so that too few and too many do not cancel each other out.
+    /// The sums of the absolute values of a ledger's gaps, so that a positive gap and a negative one do not cancel.
     struct Gaps: Sendable, Equatable {
         /// The gaps that are real.
         var confirmed = 0.0

@@ -22,7 +22,7 @@ package struct RequestGuard: Sendable {
     package func allows(_ headers: [String: String], isChange: Bool) -> Bool {
         guard let host = headers["host"]?.lowercased(), self.allowedHosts.contains(host) else { return false }
         guard isChange else { return true }
-        // The browser says from where a request comes. Older browsers do not send this header.
+        // This header says whether a page of another origin sent the request. Older browsers do not send the header.
         let site = headers["sec-fetch-site"]
         return headers["origin"] == "http://\(host)" && (site == nil || site == "same-origin")
     }
