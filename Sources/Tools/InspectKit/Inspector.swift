@@ -12,7 +12,9 @@ package struct Inspector {
     /// What to replay.
     package struct Query: Sendable {
         package var app: AppID
+        /// The live to replay; in the replay of a user, the live to which the result is limited, nil for all lives.
         package var live: LiveID?
+        /// The user to replay; nil to replay the live.
         package var user: UserID?
         /// The length of the replay's window of time, which ends now.
         package var lookBack: Milliseconds
@@ -99,7 +101,7 @@ package struct Inspector {
         return LiveReplay.run(key, window: self.window, lease: self.query.lease, entries: self.entries)
     }
 
-    /// Finds what became of a user's calls.
+    /// Replays a user's calls with their answers, and the user's notices.
     ///
     /// - Throws: the broker's error.
     package mutating func replay(_ user: UserID) throws(KafkaError) -> [UserReplay.Line] {

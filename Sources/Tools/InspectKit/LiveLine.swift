@@ -45,7 +45,7 @@ package struct LiveLine: Equatable, Sendable {
         self.scene = scene
     }
 
-    /// Two lines for people: the item or call; its answer and the scene.
+    /// Two lines for people: the first has the item or call, the second its answer and the scene.
     ///
     /// - Parameter maxNames: how many of the present users are named at most.
     /// - Returns: the lines, without characters that a terminal would execute.
@@ -61,7 +61,7 @@ package struct LiveLine: Equatable, Sendable {
             + self.scene.text(maxNames: maxNames)
     }
 
-    /// The line for tools.
+    /// The line as JSON, for tools.
     package var json: JSONValue {
         var json: [String: JSONValue] = [
             "type": .text(self.position == nil ? "call" : "item"), "at": .integer(self.time.milliseconds),

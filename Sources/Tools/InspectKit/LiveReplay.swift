@@ -3,7 +3,7 @@ package import MachineKit
 package import PlazaModel
 internal import PlazaWire
 
-/// Replays a live from the records of its topics: records in, lines out.
+/// Replays a live from the records of its topics: turns the records into lines, without IO.
 ///
 /// A line shows a feed item, or a call without one, and the scene of the live at that time: the stage, the count of
 /// viewers that clients show, and who is present.
@@ -43,7 +43,8 @@ package struct LiveReplay {
     ///   - window: the times of the lines to return; its end is when the topics were read.
     ///   - lease: how long a client without heartbeats stays in a live.
     ///   - entries: records in any order; those of other lives are ignored. The records of presence's inbox must begin
-    ///     one lease before the window, and those of `rooms` and `stages` as early as possible.
+    ///     one lease before the window. Those of `rooms`, `stages` and `audience.counts` must begin as early as
+    ///     possible.
     /// - Returns: the feed items, and the calls that were rejected, dropped or not answered, oldest first.
     package static func run(
         _ live: LiveKey, window: ClosedRange<Timestamp>, lease: Milliseconds, entries: [TopicEntry]

@@ -2,9 +2,10 @@
 
 /// Makes text that users have written safe for a terminal.
 enum SafeText {
-    /// `text` with each control or formatting character as `\u{…}`, cut after `count` Unicode scalars.
+    /// `text`, cut after `count` Unicode scalars, with each character that is not safe as `\u{…}`.
     ///
-    /// A terminal would execute control sequences, and formatting characters can reverse the order of a line.
+    /// A terminal would execute control sequences. Formatting characters can reverse the order of a line. Separators
+    /// can begin a new line or paragraph. Private and unassigned characters have no defined appearance.
     static func line(_ text: String, max count: Int = .max) -> String {
         var safe = ""
         var length = 0

@@ -61,7 +61,7 @@ package struct Scene: Equatable, Sendable {
         return "battle \(battle.id.text) \(sides.joined(separator: " : "))\(end)"
     }
 
-    /// The scene for tools.
+    /// The scene as JSON, for tools.
     package var json: JSONValue {
         var json: [String: JSONValue] = [
             "presentCount": .integer(Int64(self.presentCount)),

@@ -124,7 +124,7 @@ package final class TopicScanner {
                 readCount += 1
                 latestTime = max(latestTime, record.timestamp)
                 // A batch filter drops incomplete batches, and batches that a former owner of the partition appended
-                // too late. So it returns the records of a batch only together with the last one.
+                // too late. So it returns the records of a batch only when it gets the last one of them.
                 var acceptedRecords: [IncomingRecord] = []
                 if filters[record.topicPartition] != nil {
                     filters[record.topicPartition]?.accept(record, into: &acceptedRecords)
@@ -159,9 +159,11 @@ package final class TopicScanner {
         return record.timestamp >= from
     }
 
-    /// The offset of the first record at or after `time`, or of the partition's first record if `time` is nil.
+    /// The offset at which a scan of the partition begins.
     ///
-    /// If there is no such record, the result is `end` or more.
+    /// It is the offset of the first record at or after `time`, or of the partition's first record if `time` is nil. If
+    /// there is no such record, it is `end` or more. The in-memory broker cannot look up times, so with this broker the
+    /// scan begins `embeddedTailRecords` records before `end`, or with the partition's first record.
     private func start(of partition: TopicPartition, from time: Timestamp?, end: Int64) throws(KafkaError) -> Int64 {
         let beginning = try self.consumer.beginningOffset(of: partition, timeout: .seconds(10))
         guard let time else { return beginning }

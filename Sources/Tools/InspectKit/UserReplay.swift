@@ -96,7 +96,7 @@ package struct UserNotice: Equatable, Sendable {
     }
 }
 
-/// Replays a user's calls and notices from the records of the topics: records in, lines out.
+/// Replays a user's calls and notices from the records of the topics: turns the records into lines, without IO.
 package enum UserReplay {
     /// A call or a notice; the result of a replay is a list of them, sorted by time.
     package enum Line: Equatable, Sendable {
