@@ -29,10 +29,7 @@ import Testing
         let server = try Self.words(ofList: "server_targets")
         #expect(declared.count > 20, "most test targets were not recognized")
         #expect(Set(fast).isDisjoint(with: server))
-        let second = try Self.words(ofList: "second_process_targets")
-        let third = try Self.words(ofList: "third_process_targets")
-        #expect(Set(second + third).isStrictSubset(of: server))
-        #expect(second.count + third.count == Set(second + third).count, "no target may run in two processes")
+        #expect(Set(try Self.words(ofList: "second_process_targets")).isStrictSubset(of: server))
         #expect(fast.count + server.count == Set(fast + server).count, "no target may be in a list twice")
         #expect(declared.subtracting(fast + server).sorted() == [], "these targets are in no list of deploy/test.sh")
         #expect(Set(fast + server).subtracting(declared).sorted() == [], "these names in the lists are no test targets")
@@ -57,14 +54,6 @@ import Testing
         }
         let fastSuites = Set(files.flatMap { Self.suites(in: $0) })
         for suite in leftOutSuites { #expect(fastSuites.contains(suite), "no fast target has a suite \(suite)") }
-    }
-
-    @Test func `every suite that deploy/test.sh moves to its third process belongs to a target of the second`() throws {
-        let second = try Self.words(ofList: "second_process_targets")
-        let suites = Set(SourceTree.tests.filter { second.contains($0.target) }.flatMap { Self.suites(in: $0) })
-        let moved = try Self.words(ofList: "third_process_suites")
-        #expect(!moved.isEmpty)
-        for suite in moved { #expect(suites.contains(suite), "no target of the second process has a suite \(suite)") }
     }
 
     @Test func `every suite that deploy/test.sh runs alone belongs to a target with servers`() throws {
