@@ -107,7 +107,7 @@ import Testing
         let configurationFile = folder.appending(path: "schemathesis.toml")
         try Data(configuration.utf8).write(to: configurationFile)
         // The check `negative_data_rejection` expects that each invalid request is rejected. A configuration may make a
-        // request valid, because its values may replace the invalid part. The check runs only without configuration.
+        // request valid, because its values may replace the invalid part. So the check runs only without configuration.
         let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
         let arguments =
             [

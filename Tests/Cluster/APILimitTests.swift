@@ -61,12 +61,14 @@ import Testing
     /// The path of the live `concert`.
     private static let live = "/v1/lives/concert"
 
-    /// The rows; the value of most exceeds a limit by one, such as `text(bytes: 101)` for a live's name of at most 100.
+    /// The rows of the test.
     ///
-    /// Other rows have an empty value, a seat or template that does not exist (99 and 1000), or a control character in
-    /// a field that allows none. Two texts of control characters are just too long in JSON: a metadata value may have
-    /// 2 * 2048 = 4096 bytes there, and has 683 * 6 = 4098; a message may have 2 * 12,288 = 24,576, and has
-    /// 4097 * 6 = 24,582.
+    /// In most rows a value exceeds its limit by one: for example, the name of a live may have 100 bytes, and
+    /// `text(bytes: 101)` has one more. Other rows have an empty value, a seat or template that does not exist (99 and
+    /// 1000), or a control character in a field that allows none.
+    ///
+    /// Two texts of control characters are just too long in JSON. A metadata value may have 2 * 2048 = 4096 bytes
+    /// there, and has 683 * 6 = 4098. A message may have 2 * 12,288 = 24,576 bytes, and has 4097 * 6 = 24,582.
     private static let rows: [Row] = [
         Row(
             "POST", "/v1/lives", #""live":"new","owner":"eve","categoryList":[1,2,3,4]"#, "live.create", "",

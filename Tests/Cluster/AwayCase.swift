@@ -10,9 +10,9 @@ import Testing
 /// lease after which they would leave their lives (90 s).
 enum AwayCase {
     private static let timeAway = Duration.seconds(72)
-    /// How long requests are open, in seconds: until after the return.
+    /// The timeout of requests in seconds: longer than the users are away.
     private static let requestTimeout = 150.0
-    /// How long the battle lasts, in seconds: until after the return.
+    /// How long the battle lasts, in seconds: longer than the users are away.
     private static let battleDuration = 300.0
 
     static let all = [
@@ -83,7 +83,7 @@ enum AwayCase {
         }
     }
 
-    /// Ends the requests while the users whom this concerns are away.
+    /// Ends all requests, sends messages and likes, and starts a battle, while the absentees are away.
     private static func endRequests(_ users: Users) async throws {
         let hostStores = users.host.stores
         try await retryAtRateLimit { try await hostStores.coGuest.acceptApplication(userID: users.accepted.id) }

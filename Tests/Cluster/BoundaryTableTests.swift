@@ -10,8 +10,8 @@ import Testing
 /// field, token claim and handshake header (I16, everything has a limit).
 ///
 /// The script `boundary_table.py` generates the cases from the catalogue of calls (`Golden/calls.json`) and from the
-/// gateway's description of its HTTP API. It reads in the pages of `docs` which codes an answer may have, and fails if
-/// an answer has another code or reports a fault of the server. The extension in `BoundaryRecordTests.swift` tests
+/// gateway's description of its HTTP API. It reads the codes that an answer may have from the pages of `docs`. It fails
+/// if an answer has another code or reports a fault of the server. The extension in `BoundaryRecordTests.swift` tests
 /// damaged records and rows.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct BoundaryTableTests {
     @Test(.timeLimit(.minutes(6)))

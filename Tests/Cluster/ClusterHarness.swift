@@ -21,7 +21,9 @@ struct ClusterHarness: Sendable {
         self.cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
     }
 
-    /// Signs a token of the demo app; if that fails, it is an issue of the test, and the token is empty.
+    /// Signs a token of the demo app.
+    ///
+    /// If signing fails, the test gets an issue, and the token is empty.
     func token(_ user: String, isServer: Bool = false, validFor lifetime: Duration = .seconds(3600)) -> String {
         let claims = TokenClaims(
             app: AppsFile.demoApp, user: user,
@@ -35,7 +37,7 @@ struct ClusterHarness: Sendable {
         }
     }
 
-    /// A random name that begins with `prefix`, for a live or user; no other test has the same.
+    /// A random name for a live or a user, so that tests do not share names; it begins with `prefix`.
     static func uniqueName(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
 
     /// Plays the scenario of `plaza demo` (a short live, checked step by step); throws if the cluster does not work.

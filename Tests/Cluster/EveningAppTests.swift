@@ -8,7 +8,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// An evening with an app's screens on a real cluster, in Swift 5 mode and in Swift 6 mode.
+/// Plays an evening with an app's screens on a real cluster, first in Swift 5 mode, then in Swift 6 mode.
 ///
 /// The stores publish on the main queue, as in apps.
 @MainActor @Suite(.serialized, .enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
@@ -36,7 +36,7 @@ struct EveningAppTests {
         ).play()
     }
 
-    /// Waits on the main actor, where the screens live.
+    /// Waits on the main actor, to which the app's screens belong.
     private static func wait(_ what: String, _ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while !condition() {

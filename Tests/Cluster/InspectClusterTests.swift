@@ -23,7 +23,7 @@ import Testing
             replyTo: "gateway-1", ticket: Ticket(1))
     }
 
-    /// What a test writes to the topics: Alice's four calls, and what two of them led to.
+    /// What a test writes to the topics: Alice's four calls, and the feed item and replies that two of them led to.
     ///
     /// Call 1 (a join) and call 4 (about another live) have no reply. The message of call 2 is admitted, and that of
     /// call 3 is dropped because of the feed budget.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests whose cases last minutes, and wait most of the time: processes that stand still (SIGSTOP) under load, and
-/// users who are away for long.
+/// users who are away for more than a minute.
 ///
 /// The cases run at the same time, each in a cluster of its own; one after the other they would take eight minutes.
 @Suite(.enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))

@@ -157,7 +157,7 @@ struct PresenceClusterTests {
                 try await Task.sleep(for: .seconds(2))
             }
             #expect(await fixture.countFurtherLeaveTips(withinSeconds: 1) == 0, "no viewer may leave")
-            // For comparison, the second viewer ends and does not resume, so its lease of 6 s expires.
+            // For comparison, the second viewer's client stops and does not resume, so its lease of 6 s expires.
             fixture.viewers[1].client.stop()
             let leftUser = try await fixture.host.waitForFeedItem(
                 "that the second viewer left", within: 12, PresenceFixture.leftUser)

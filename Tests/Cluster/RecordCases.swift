@@ -97,7 +97,8 @@ struct RecordCases {
 
     /// All cases with a changed field, one group for each golden record.
     ///
-    /// Each group begins with the unchanged first record of the topic, which creates the live.
+    /// Each group begins with the unchanged first record of the topic. In an inbox, this record (`create` or `opened`)
+    /// makes the live known to the machine.
     func fieldCases() throws -> [[Case]] {
         let records = try self.goldenRecords()
         return try records.enumerated().map { index, golden in

@@ -118,7 +118,7 @@ import Testing
                     #expect(topic.config["max.message.bytes"] == "1048576", "\(topic.name)")
                     #expect(topic.config["message.timestamp.type"] == "LogAppendTime", "\(topic.name)")
                 }
-                // Changes one topic, by Kafka's own tool.
+                // Changes one topic with Kafka's own tool.
                 let topic = PlazaTopic.webhooks.rawValue
                 let nameAndValue = badSetting.split(separator: " ").map(String.init)
                 let (name, value) = (nameAndValue[0], nameAndValue[1])

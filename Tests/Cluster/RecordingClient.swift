@@ -22,7 +22,7 @@ final class RecordingClient {
 
     /// Waits until `find` returns a value for this client, and returns that value.
     ///
-    /// `expectation` says in the error what did not come.
+    /// `expectation`: what the client should receive, for the text of the error.
     func wait<Value>(
         _ expectation: String, within seconds: Double = 10, _ find: (RecordingClient) -> Value?
     ) async throws(ScenarioFailure) -> Value {
@@ -36,7 +36,7 @@ final class RecordingClient {
             "\(self.name) did not see within \(seconds) s: \(expectation); its last items: \(self.items.suffix(3))")
     }
 
-    /// Records the updates that arrive in the next seconds.
+    /// Records the updates that arrive within the next `seconds`.
     func recordUpdates(seconds: Double) async {
         // Waits for what never comes, and ignores the error.
         _ = try? await self.wait("nothing", within: seconds) { _ in nil as Bool? }

@@ -13,7 +13,7 @@ import Testing
     .enabled(if: RealKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME and install openssl"),
     .timeLimit(.minutes(3)))
 struct SecureClusterTests {
-    /// The broker that all tests of the suite use; a failure if it did not start.
+    /// The broker that all tests of the suite use, or the error because of which it did not start.
     private static let sharedKafka = Result { try SecureKafka() }
     private static let redisPassword = "the-Redis-secret"
 
@@ -117,7 +117,7 @@ struct SecureClusterTests {
             try await Task.sleep(for: .milliseconds(200))
         }
         #expect(areLeasesAway, "presence must report in time that it cannot reach its leases")
-        // Other series that alerts use. Each must be there, and show that nothing has waited long: that no loop hangs.
+        // Alerts use these series, too. Each must exist, and its value must show that no loop hangs.
         let presenceMetrics = try Self.metrics(of: "audience-presence-1", in: cluster)
         #expect(try #require(Self.value("shell_waiting_seconds{machine=\"audience\"}", in: presenceMetrics)) < 10)
         let gatewayMetrics = try Self.metrics(of: "gateway-1", in: cluster)

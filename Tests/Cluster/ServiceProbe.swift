@@ -80,7 +80,7 @@ struct ServiceProbe: Sendable {
             do {
                 try await Self.callOnce(target, round: round, in: live, by: owner)
             } catch let error as ReplyError where [.tooFrequent, .connectionTooFrequent].contains(error.code) {
-                // A rate limit is a reply of the service, so it counts as an answer.
+                // A rejection by a rate limit is a reply, too.
             }
             longest = max(longest, ContinuousClock.now - began)
             // The pause leaves the service to the load. The call that waits until an outage ends measures the outage.

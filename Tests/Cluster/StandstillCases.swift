@@ -101,8 +101,9 @@ enum StandstillCases {
         try cluster.signal(name, SIGCONT)
     }
 
-    /// Waits until every replica is in sync; before that, a stop of another broker would leave a partition with one
-    /// replica.
+    /// Waits until every replica is in sync.
+    ///
+    /// Before that, a stop of another broker could leave a partition with only one replica in sync.
     ///
     /// - Parameters:
     ///   - cluster: a cluster of three brokers.

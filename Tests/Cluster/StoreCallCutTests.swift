@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a user's stores show when the user's connection to a real cluster is cut at every call of every store.
+/// Tests what a user's stores show when the user's connection to a real cluster is cut at every call of every store.
 ///
 /// Each case plays a session of `clients/conformance/sessions.json` and cuts the connection once per call, always after
 /// the same number of frames. Some cuts come before the call, some between the call and its reply, and some after the

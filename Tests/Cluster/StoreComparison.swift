@@ -21,7 +21,7 @@ func sharedStates(_ plaza: LivePlaza, _ live: String, includesMessages: Bool = t
 ///   - witness: the client that was never cut off.
 ///   - newcomer: the client that has just entered.
 ///   - messages: the texts of the messages that all but the newcomer must show.
-/// - Throws: `StoreTestFailure`, which names the differences, if they do not within 30 s.
+/// - Throws: `StoreTestFailure`, which names the differences, if the stores still differ after 30 s.
 func expectSameStores(
     of clients: [LivePlaza], in live: String, as witness: LivePlaza, and newcomer: LivePlaza, messages: [String]
 ) async throws {

@@ -4,16 +4,16 @@ import LivePlazaTransport
 import TestSupport
 import Testing
 
-/// Tests with real processes of what the stores show after a token has ended.
+/// Tests with real processes of what the stores show after a token has expired.
 @Suite(.enabled(if: TestCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreTokenTests {
     private static let tokenLifetime = Duration.seconds(5)
-    /// How long a user is away, so that its token ends meanwhile.
+    /// How long a user is away: long enough that its token expires.
     private static let timeAway = Duration.seconds(10)
 
     /// Rules: R2.23, R2.26.
     @Test(.timeLimit(.minutes(3)))
-    func `users whose tokens end show the same as a witness: with a token provider, or after a new login`()
+    func `users whose tokens expire show the same as a witness: with a token provider, or after a new login`()
         async throws
     {
         try await TestCluster.with(TestCluster.options(kafkaBrokers: 1)) { cluster in
@@ -53,7 +53,7 @@ struct StoreTokenTests {
             #expect(connectedTokens.tokenCount > 2, "the token must have been renewed on the open connection")
             #expect(awayTokens.tokenCount > 1)
             for user in [connected, away] { #expect(user.user.eventCount("loginExpired") == 0) }
-            // Only the user without a provider has left, and has come again.
+            // Only the user without a provider has left; this user has joined again.
             #expect(host.user.eventCount("onAudienceLeft") == 1)
         }
     }

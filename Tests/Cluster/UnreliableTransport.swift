@@ -56,7 +56,7 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
     ///   lost.
     func cut(afterFrames count: Int) { self.lock.withLock { self.framesUntilCut = count } }
 
-    /// Whether a cut is planned and has not come yet.
+    /// Whether a planned cut is still to come.
     var isCutPlanned: Bool { self.lock.withLock { self.framesUntilCut != nil } }
 
     /// Whether the current connection is open.
@@ -85,7 +85,7 @@ final class UnreliableTransport: Transport, @unchecked Sendable {
 private final class UnreliableConnection: TransportConnection, @unchecked Sendable {
     private let lock = NSLock()
     private let onEvent: @Sendable (TransportEvent) -> Void
-    /// Counts a frame; false if the connection must be cut instead of delivering the frame.
+    /// Counts a frame; returns false if the frame is lost, because the connection must be cut now.
     private let countFrame: @Sendable () -> Bool
     /// The real connection; nil until there is one.
     private var connection: (any TransportConnection)?
@@ -123,8 +123,9 @@ private final class UnreliableConnection: TransportConnection, @unchecked Sendab
         }
     }
 
-    /// Counts a frame, unless the connection is cut already; false if the connection must be cut instead of delivering
-    /// the frame.
+    /// Counts a frame, unless the connection is cut already.
+    ///
+    /// - Returns: false if the frame is lost, because the connection must be cut now.
     private func countUnlessCut() -> Bool { self.lock.withLock { self.isCut } || self.countFrame() }
 
     func loseReceivedFrames() { self.lock.withLock { self.losesReceived = true } }

@@ -18,13 +18,13 @@ KEY = json.load(open(os.environ["BOUNDARY_APPS"]))["apps"][APP]["keys"][0]
 # Numbers and texts at the limits of integer types, of floating point, and of the lengths that the protocol allows.
 INTEGERS = [base + change for base in (2**63 - 1, -(2**63), 2**31 - 1, -(2**31), 2**53, -(2**53), 2**64 - 1, 0)
             for change in (-1, 0, 1)]
-# Integers in forms of which Foundation's decoder makes no integer, but ends the process.
+# Integers in forms at which Foundation's decoder ends the process instead of returning an integer.
 LONG_NUMBERS = ["0." + "0" * 200 + "9007199254740994e216", "9007199254740994" + "0" * 200 + "e-200"]
 NUMBERS = [str(number) for number in INTEGERS] + LONG_NUMBERS + [
     "-0", "-0.0", "0.5", "1e308", "-1e308", "1e309", "1E-400"]
 TEXT_LENGTHS = [0, 40, 41, 48, 49, 64, 65, 100, 101, 128, 129, 200, 201, 500, 501, 512, 513, 1000, 1001, 2048, 2049,
                 8200]
-# Combining marks in the order that takes the longest to sort, beside which a head of 16 KiB has room for a token.
+# Combining marks in the order that takes the longest to sort; a head of 16 KiB has room for them and a token.
 MARKS = "a" + "\u0301" * 3700 + "\u0334" * 3700
 TEXTS = ["a" * length for length in TEXT_LENGTHS] + [
     "\x00", "\x07\x1b\x7f", "\u0085\u2028", "😀", "😀" * 128, "/", "..", " ", "%00",
@@ -44,7 +44,7 @@ VALUES = NUMBERS + [json.dumps(text) for text in TEXTS] + RAW
 SERVER_FAULTS = {"timedOut", "overloaded", "unavailable", "internalError"}
 # How long an answer may take, in seconds: the documented 10 s, and 5 s more for a slow machine.
 ANSWER_LIMIT = 15
-# A case that a rate limit refuses is sent again after the wait that the answer demands. After this many waits it must
+# A case that a rate limit rejects is sent again after the wait that the answer demands. After this many waits it must
 # be admitted.
 MAX_WAITS = 3
 # How many bytes a connection to the gateway buffers: 4 MiB.
@@ -76,7 +76,7 @@ class Documented:
         assert all(size > least for size, least in zip(sizes, (50, 10, 5, 3))), f"a page has another form: {sizes}"
 
     def fault_of(self, error):
-        """Why an error is not a documented refusal; None if it is a documented one."""
+        """Why an error is not a documented rejection; None if it is one."""
         if self.replies.get(error.get("name")) != error.get("code"):
             return "not a documented code"
         if error["name"] in SERVER_FAULTS:

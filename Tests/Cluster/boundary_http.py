@@ -15,7 +15,7 @@ HEADER_VALUES = ["", "a" * 300, "a" * 9000, "a" * 16300, "a" * 40000, "\x01", "Ã
 # the handshake and two operations get these values.
 MORE_HEADER_VALUES = NUMBERS + [text for text in TEXTS + RAW if not set(text) & set("\r\n")]
 OPERATIONS_WITH_ALL_HEADER_VALUES = {"getLive", "sendText"}
-# Methods: texts that do not end the method, and the longest token that may be one.
+# HTTP methods: one of the greatest length, 32 bytes, one that is longer, and texts without a character that ends it.
 METHODS = ["G" * 32, "G" * 33, "get", "\u0301" * 4000 + "\u0334" * 3800] + \
     [text for text in TEXTS if text and not set(text) & set(" \x00\x07\x1b\x7f")]
 
@@ -41,8 +41,10 @@ async def exchange(host, port, data):
 
 
 async def respond(report, address, case, data, statuses):
-    """Sends one case; returns the response, or None if there is none, which is a fault. A wrong status is a fault,
-    too."""
+    """Sends one case; returns the response, or None if there is none.
+
+    A missing response and a wrong status are faults.
+    """
     report.cases += 1
     try:
         response = await asyncio.wait_for(exchange(*address, data), ANSWER_LIMIT)
@@ -179,15 +181,15 @@ class Operation:
     def has_body(self, status, is_http):
         """Whether a response of this status must have JSON: if the description says so, or does not know the status.
 
-        The refusal of bytes that are no HTTP request (400 or 413) need not, nor that of a head over 32 KiB (414 or
-        431).
+        Two rejections need no JSON: that of bytes that are no HTTP request (400 or 413), and that of a head over 32 KiB
+        (414 or 431).
         """
         return status not in (414, 431) and (is_http or status not in (400, 413)) and \
             "content" in self.responses.get(status, {"content": {}})
 
 
 async def drive_case(report, documented, address, operation, case, data, statuses, is_http):
-    """Sends a case until no rate limit refuses it, and judges its answer."""
+    """Sends a case until no rate limit rejects it, and judges its answer."""
     for _ in range(1 + MAX_WAITS):
         response = await respond(report, address, case, data, statuses)
         if response is None:
@@ -234,6 +236,6 @@ async def drive_http(report, documented, http, limit):
                 await drive_case(report, documented, address, *case)
 
     await asyncio.gather(*(drive(operation.cases) for operation in operations))
-    # The refused tokens of an address have a common rate limit, beyond which its good tokens are refused too. So these
-    # cases come last.
+    # The rejected tokens of an address have a common rate limit, beyond which its valid tokens are rejected, too. So
+    # these cases come last.
     await drive([case for operation in operations for case in operation.token_cases])

@@ -6,7 +6,7 @@ catalogue of calls, DOCS the folder of the pages that list the codes. PARTS are 
 calls,frames,tokens,handshakes,http,websocket; without it all are sent. Prints each wrong answer with its case, then the
 number of cases; the exit status is 1 if an answer was wrong.
 
-Each case needs an answer in time: a result, or a refusal with a documented code. No answer, a close without a
+Each case needs an answer in time: a result, or a rejection with a documented code. No answer, a close without a
 documented code, an answer that blames the server (`timedOut`, `overloaded`, `unavailable`, `internalError`, any status
 from 500 on), and a `tooFrequent` that stays after `retryAfter` are wrong.
 """
@@ -64,7 +64,7 @@ class Client:
                 return reply
 
     async def drive(self, case, method, params, envelope=None, begin=None):
-        """Sends one case until no rate limit refuses it, and judges its answer.
+        """Sends one case until no rate limit rejects it, and judges its answer.
 
         `begin` prepares the connection; without it the client logs in.
         """
@@ -92,8 +92,7 @@ class Client:
             fault = self.documented.fault_of(error)
             if fault:
                 self.report.fault(case, f"{fault}: {error}")
-            # The server closes a connection after ten frames that are no calls. It counts them anew on a new
-            # connection.
+            # The server closes a connection after ten frames that are no calls. A new connection begins at zero.
             if reply["id"] == -1:
                 await self.close()
             if fault or error["name"] != "tooFrequent":
@@ -136,7 +135,7 @@ async def drive_envelopes(url, documented, report):
 
 
 async def drive_tokens(url, documented, report, limit):
-    """Every claim of a token; each refused token closes its connection."""
+    """Every claim of a token; a gateway closes the connection of a token that it rejects."""
     cases = []
     claims = {"app": APP, "sub": "claim", "role": "user", "exp": int(time.time()) + 3600, "iat": int(time.time()),
               "nbf": 0,

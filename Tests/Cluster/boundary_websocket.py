@@ -11,8 +11,8 @@ from boundary_cases import ANSWER_LIMIT, READ_LIMIT, TEXTS, token
 MASK = b"\x5a\x00\xff\x01"
 CONTINUATION, TEXT, BINARY, CLOSE, PING = 0, 1, 2, 8, 9
 CALL = b'{"id":1,"method":"ping","params":{}}'
-# Lengths in a head that are not the payload's, as (bits, value): the extremes of each of the three encodings, also
-# where a shorter encoding is required.
+# Lengths for a head, whatever the payload's length is, as (bits, value): the extremes of each of the three encodings,
+# also where a shorter encoding is required.
 LENGTHS = [(7, 0), (7, 125), (16, 0), (16, 125), (16, 126), (16, 2**15), (16, 2**16 - 1), (64, 0), (64, 125),
            (64, 2**16),
            (64, 2**31 - 1), (64, 2**31), (64, 2**32), (64, 2**53), (64, 2**63 - 1), (64, 2**63), (64, 2**64 - 1)]
@@ -130,8 +130,8 @@ async def drive_case(report, documented, address, netloc, name, data, user):
             reader, writer = await connect(address, netloc, user)
             writer.write(data)
             writer.write(frame(TEXT, b'{"id":7,"method":"ping","params":{}}'))
-            # If the length in the head is too large, the call belongs to the payload, and only the end of input ends
-            # it.
+            # If the length in the head is too large, the server takes the call as part of the payload. Only the end
+            # of input ends that payload.
             writer.write_eof()
             outcome, code = await read_outcome(reader)
     except (TimeoutError, OSError, AssertionError) as error:
