@@ -140,8 +140,8 @@ import Testing
     }
 
     @Test func `the payload attacks send nearly the largest bodies and frames that a gateway accepts`() throws {
-        // There are five kinds of numbers. The marks have three kinds of calls, in turn, and over HTTP then four kinds
-        // of heads.
+        // A connection's index selects what it sends. `numbers` has five numbers. `marks` has three calls, and over
+        // HTTP also four heads, which follow the calls. So over HTTP index 7 sends the first call again.
         let attacks: [(PayloadAttack.Payload, index: Int)] = [
             (.numbers, 0), (.numbers, 1), (.numbers, 2), (.numbers, 3), (.numbers, 4),
             (.deep, 1), (.marks, 7), (.marks, 1), (.marks, 2),

@@ -93,7 +93,9 @@ struct AppBackendTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a backend fails now and then, an event at most twice, and not at all while it is reliable`() async throws {
+    func `a backend fails now and then, at most twice for an event, and never while it is set to be reliable`()
+        async throws
+    {
         var options = ClusterOptions(runDirectory: "unused")
         let backend = try AppBackend(for: &options)
         defer { backend.stop() }

@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// Tests that the checker finds each broken promise about what the app's backend receives; each test plants one.
+/// Tests that the checker finds each broken promise about what the app's backend receives.
 ///
 /// The fixture's requests are the events 0 to 10 in order, and at index 6 the question about Bob's five roses.
 struct BackendCheckerTests {
@@ -12,7 +12,7 @@ struct BackendCheckerTests {
 
     @Test func `a backend that got all events in order, and all questions, has no finding`() {
         #expect(Fixture.findings { _ in } == [])
-        // Nor is there a finding without Kafka's log, or without a backend.
+        // Without Kafka's log or without a backend, there is no finding either.
         #expect(Fixture.findings { $0.loggedEvents = [] } == [])
         #expect(Fixture.findings { $0.backend = nil } == [])
     }
@@ -27,13 +27,16 @@ struct BackendCheckerTests {
     }
 
     @Test func `an event that failed and did not come again is found, and one that came again is not`() {
-        let failed: (inout RoundHistory) -> Void = { history in
+        let failLastEvent: (inout RoundHistory) -> Void = { history in
             history.backendRequests[history.index(ofEvent: 10)].answer = .failed
         }
-        #expect(Fixture.findings(failed) == ["R14.5: event 3-10 of concert (roomEnded) failed, and did not come again"])
+        #expect(
+            Fixture.findings(failLastEvent) == [
+                "R14.5: event 3-10 of concert (roomEnded) failed, and did not come again"
+            ])
         #expect(
             Fixture.findings { history in
-                failed(&history)
+                failLastEvent(&history)
                 var again = history.backendRequests[history.index(ofEvent: 10)]
                 again.answer = .accepted
                 history.backendRequests.append(again)
@@ -48,14 +51,14 @@ struct BackendCheckerTests {
     }
 
     @Test func `an event that comes before the one before it was taken is found`() {
-        let early: (inout RoundHistory) -> Void = { history in
+        let retryEvent5Late: (inout RoundHistory) -> Void = { history in
             // Event 5 fails, and comes again only after event 6.
             let index = history.index(ofEvent: 5)
             let again = history.backendRequests[index]
             history.backendRequests[index].answer = .failed
             history.backendRequests.insert(again, at: history.index(ofEvent: 6) + 1)
         }
-        #expect(Fixture.findings(early) == ["R14.5: event 3-6 of concert came before 3-5 was taken"])
+        #expect(Fixture.findings(retryEvent5Late) == ["R14.5: event 3-6 of concert came before 3-5 was taken"])
         #expect(
             Fixture.findings { history in
                 // Event 5 fails, and comes again before event 6.
@@ -65,7 +68,7 @@ struct BackendCheckerTests {
             } == [])
         #expect(
             Fixture.findings { history in
-                // A late answer counts as taken, because the sender may have read it after all.
+                // An event with a late answer counts as taken, because the sender may have read the answer after all.
                 history.backendRequests[history.index(ofEvent: 5)].answer = .late
             } == [])
     }
@@ -79,7 +82,7 @@ struct BackendCheckerTests {
         #expect(findings == ["R14.5: event 3-4 of concert came again with another content"])
     }
 
-    @Test func `an event that Kafka does not have, or has otherwise, is found`() {
+    @Test func `an event that Kafka does not have, or has with another content, is found`() {
         #expect(
             Fixture.findings { $0.loggedEvents.removeAll { $0.place.offset == 5 } } == [
                 "R14.5: event 3-5 of concert (metadataSet) came to the backend, and Kafka has no such event"

@@ -80,7 +80,7 @@ enum BackendFixture {
             .event(EventPlace(partition: 3, offset: offset), event), answer, at: Self.at(offset))
     }
 
-    /// The question about a number of Bob's roses.
+    /// The question whether Bob may send `count` roses; with nil as `coins`, for the right price of 3 coins each.
     static func question(
         _ id: String, count: Int, coins: Int64? = nil, _ answer: BackendRequest.Answer = .accepted
     ) -> BackendRequest {
@@ -90,7 +90,7 @@ enum BackendFixture {
         return BackendRequest(.question(question), answer, at: Self.at(6))
     }
 
-    /// Kafka's log if it has exactly the events of these requests.
+    /// A log of Kafka that has exactly the events of these requests.
     private static func log(of requests: [BackendRequest]) -> [BackendHistory.LoggedEvent] {
         requests.compactMap { request in
             guard case .event(let place, let event) = request.content else { return nil }
@@ -117,7 +117,7 @@ extension RoundHistory {
         set { self.backend?.requests = newValue }
     }
 
-    /// What Kafka has for the backend.
+    /// The events for the backend in Kafka's log.
     var loggedEvents: [BackendHistory.LoggedEvent] {
         get { self.backend?.log ?? [] }
         set { self.backend?.log = newValue }

@@ -81,7 +81,7 @@ struct ChaosReportTests {
         #expect(report.rounds[0].verdict == "not counted: the load could not begin; BROKEN: I8: lost")
     }
 
-    @Test func `a run with too many rounds without their faults fails`() {
+    @Test func `a run in which too many rounds had no fault fails`() {
         var report = ChaosReport(rounds: (1...10).map { Self.round($0, seed: 7, kind: "FLUSHALL", pause: 1) })
         for index in 0..<2 { report.rounds[index].invalid = "it could not be injected" }
         #expect(report.isPassed)

@@ -45,7 +45,7 @@ struct ChaosRunnerTests {
             report.table.contains(
                 "FAILED: the run ended early. Round 3, kill -9 gateway-1, could not run: no thread left"))
         #expect(try ChaosReport(json: report.json) == report)
-        // The report of an earlier run, with one round, takes over the two rounds and the error.
+        // The two rounds and the error are appended to the report of an earlier run, which has one round.
         var combined = ChaosReport(rounds: [Self.passedResult(Self.rounds[3])])
         combined.append(report)
         #expect(combined.rounds.count == 3 && combined.error == report.error)

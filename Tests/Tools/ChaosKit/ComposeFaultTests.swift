@@ -95,7 +95,7 @@ struct ComposeFaultTests {
                 == ["p_gateway_1", "p_gateway_3", "p_gateway_4"].flatMap { name -> [ComposeStep] in
                     [.docker([["restart", "-t", "10", name]]), .waitUntilReady]
                 })
-        // The first of the three kills is the begin step. The end steps are two times a pause and a kill.
+        // The first of the three kills is the only begin step. The end steps are a pause and a kill, twice.
         #expect(Self.fault(.killRepeatedly("gateway-1", times: 3))?.endSteps.count == 4)
     }
 
@@ -125,7 +125,7 @@ struct ComposeFaultTests {
                 }
             #expect(cannotBeInjected, "\(fault) must not be omitted")
         }
-        // A fault whose container does not exist cannot be injected: the only container is that of Redis.
+        // A fault whose container does not exist cannot be injected. Here the only container is that of Redis.
         let faultWithoutContainer = ComposeFault(
             .kill(["gateway-1"]), project: "p", containers: ComposeContainers(Self.line("redis", 1)))
         #expect(faultWithoutContainer == nil)

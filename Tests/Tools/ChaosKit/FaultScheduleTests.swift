@@ -42,8 +42,8 @@ struct FaultScheduleTests {
     }
 
     @Test func `kills hit each instance and each broker in turn, and no fault hits a process twice`() {
-        // A fault must hit every instance, because the battles of an app have one owner, which may be any of them. With
-        // three brokers, each process has been hit after three cycles of the schedule.
+        // A fault must hit every instance, because the battles of an app have one owner, which may be any instance.
+        // With three brokers, each process has been hit after three cycles of the schedule.
         var shape = Self.shape
         shape.brokers = 3
         let schedule = FaultSchedule(seed: 1, shape: shape)
@@ -52,8 +52,10 @@ struct FaultScheduleTests {
         }
         let instances = ServiceKind.allCases.flatMap { kind in (1...2).map { "\(kind.rawValue)-\($0)" } }
         #expect(Set(kills.flatMap(\.processes)) == Set(instances + (1...3).map { "broker-\($0)" } + ["redis"]))
-        let pairs = (1...schedule.count).map { schedule.round($0).fault.processes }
-        #expect(pairs.allSatisfy { Set($0).count == $0.count }, "no process has the same fault twice at once")
+        let processesOfFaults = (1...schedule.count).map { schedule.round($0).fault.processes }
+        #expect(
+            processesOfFaults.allSatisfy { Set($0).count == $0.count },
+            "no process may have the same fault twice at once")
     }
 
     @Test func `after a fault begins, messages are sent for longer than the fault and its allowed pauses`() {

@@ -10,8 +10,10 @@ struct FaultWindowTests {
     private static let shape = ClusterShape(
         instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 2) }), brokers: 1)
 
-    /// What the limits of a fault excuse: how much later leases may end and how long after the fault joins and leaves
-    /// may show late, both in seconds, and whether leases may be lost.
+    /// What the limits of a fault excuse, with times in seconds.
+    ///
+    /// `standstill`: how much later leases may end. `recovery`: how long after the fault joins and leaves may show
+    /// late. `losesLeases`: whether leases may be lost.
     private static func excuses(
         _ fault: Fault, brokers: Int = 1
     ) -> (standstill: Int, recovery: Int, losesLeases: Bool) {

@@ -27,7 +27,8 @@ struct FeedLogTests {
     }
 
     @Test func `what a gap hides from all clients is found in Kafka's log`() {
-        // A gap hides item 2 from all clients. Kafka lacks it, has another text under its number, or has it twice.
+        // A gap hides item 2 from all clients. In turn, Kafka's log lacks this item, has another text under its number,
+        // or has its text twice.
         let loss = Fixture.lossFinding(of: "two", client: "Kafka", neighbors: "1 and 3")
         func findings(_ change: (inout [FeedHistory.Step]) -> Void) -> [String] {
             Fixture.findings { history in
@@ -86,7 +87,7 @@ struct FeedLogTests {
         #expect(Fixture.findings { $0.logs = [] } == [])
     }
 
-    @Test func `a second with more messages than the budget is found, control items and gifts aside`() {
+    @Test func `more messages within a second than the budget are found; control items and gifts do not count`() {
         /// The findings in a log whose texts have these times, in milliseconds.
         func findings(_ times: [Int64], then contents: [FeedContent] = []) -> [String] {
             var log = FeedHistory(client: "Kafka", live: Fixture.live)
@@ -112,7 +113,7 @@ struct FeedLogTests {
         #expect(findings(full, then: [gift, .tips(isDegraded: true)]) == [])
     }
 
-    /// A history with nothing but a log.
+    /// A history with a log and a feed budget of 40 messages a second, and nothing else.
     private static func history(_ log: FeedHistory) -> RoundHistory {
         var history = RoundHistory()
         history.logs = [log]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ChaosKit
 
-/// A planted hang: a cluster that accepts connections and never answers.
+/// Tests that the checker finds a hang: a cluster that accepts connections and never answers.
 struct HangTests {
     @Test(.timeLimit(.minutes(1)))
     func `a cluster that never answers is a finding that names the step, although no connection ends`() async throws {

@@ -30,7 +30,7 @@ enum HistoryFixture {
         history.neverLeft = [Self.bob.userID]
         history.endedLives = [Self.live]
         history.battles = [Self.battle: [Self.live]]
-        // Each message was acknowledged with the number of its item in the feed; "three" had no reply.
+        // "one" and "two" were acknowledged with the numbers of their items in the feed. "three" had no reply.
         history.calls = [
             Self.message("one", .acknowledged(number: 1)), Self.message("two", .acknowledged(number: 2)),
             Self.message("three", .unanswered), Self.score(7, .acknowledged()),
@@ -79,7 +79,7 @@ enum HistoryFixture {
         return self.item(number, .liveEnded(reason: .endedByHost, statistics: statistics))
     }
 
-    /// A stage in which the battle has ended; it reports the battle's begin `begins` times and its end `ends` times.
+    /// A stage in which the battle has ended; it reports the battle's start `begins` times and its end `ends` times.
     static func endedBattle(_ number: Int64, score: Int64, begins: Int = 1, ends: Int = 1) -> FeedHistory.Step {
         let end = StageEvent.battleEnded(battle: self.battle, reason: .timeOver)
         return self.stage(
@@ -87,7 +87,7 @@ enum HistoryFixture {
             Self.beginEvents(begins) + Array(repeating: end, count: ends))
     }
 
-    /// A stage in which the battle still runs; it reports the battle's begin `begins` times.
+    /// A stage in which the battle still runs; it reports the battle's start `begins` times.
     static func runningBattle(_ number: Int64, begins: Int = 1) -> FeedHistory.Step {
         self.stage(number, self.battleView(score: 0, ended: nil), Self.beginEvents(begins))
     }

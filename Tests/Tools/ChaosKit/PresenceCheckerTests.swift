@@ -127,18 +127,18 @@ struct PresenceCheckerTests {
     }
 
     @Test func `I4 a viewer who is missing in the list before 90 s is found, unless Redis may have lost the leases`() {
-        let early: (inout History) -> Void = { $0.pages[1].users = [Self.watcher] }
+        let omitFromList: (inout History) -> Void = { $0.pages[1].users = [Self.watcher] }
         let finding = "I4: the list does not have silent 40.0 s after its join, before its lease of 90 s was over"
-        #expect(Self.result(early).findings == [finding])
+        #expect(Self.result(omitFromList).findings == [finding])
         #expect(
             Self.result { history in
-                early(&history)
+                omitFromList(&history)
                 history.faults = [Self.fault(45, 45, losesLeases: true)]
             }.findings == [])
         // A fault that leaves the leases alone is no excuse.
         #expect(
             Self.result { history in
-                early(&history)
+                omitFromList(&history)
                 history.faults = [Self.fault(45, 45, standstill: 5)]
             }.findings == [finding])
     }
@@ -160,13 +160,13 @@ struct PresenceCheckerTests {
     }
 
     @Test func `I4 a silence without a leave is found, and one whose leave is not due yet is not`() {
-        let never: (inout History) -> Void = { $0.tips.removeLast() }
+        let omitLeave: (inout History) -> Void = { $0.tips.removeLast() }
         #expect(
-            Self.result(never).findings == [
+            Self.result(omitLeave).findings == [
                 "I4: the loss of silent, whose connection broke, did not show within 92.0 s after its last sign of life"
             ])
         let result = Self.result { history in
-            never(&history)
+            omitLeave(&history)
             history.end = Self.at(102)
             history.pages.removeLast()
         }
@@ -230,8 +230,8 @@ struct PresenceCheckerTests {
     }
 
     @Test func `I4 a viewer who stays in the list is found, also when Redis may have lost the leases`() {
-        // Whatever Redis lost, the viewer must be gone at 10.06 + 92 + 20 = 122.06 s: 20 s is the standstill of the
-        // leases by the fault.
+        // Whatever Redis lost, the viewer must be gone at 10.06 + 92 + 20 = 122.06 s: the fault may delay the end of
+        // leases by 20 s.
         let result = Self.result { history in
             history.tips.removeLast()
             history.faults = [Self.fault(45, 45, standstill: 20, losesLeases: true)]

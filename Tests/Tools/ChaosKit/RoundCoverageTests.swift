@@ -5,8 +5,8 @@ import Testing
 
 @testable import ChaosKit
 
-/// Tests that a round which has tested some promises not at all has a finding for each of them, and that each call
-/// after the recovery must have an answer.
+/// Tests that a round has a finding for each promise that the round did not test, and that each call after the recovery
+/// must have an answer.
 struct RoundCoverageTests {
     private typealias Fixture = HistoryFixture
 
@@ -70,7 +70,7 @@ struct RoundCoverageTests {
             ])
     }
 
-    @Test func `a stall ends parts of the workload early, and is the finding`() {
+    @Test func `after a stall, an untested promise is no finding, because the stall is one`() {
         let findings = Self.findings { history in
             history = RoundHistory()
             history.stalls = ["host-a's live.create had no valid answer"]

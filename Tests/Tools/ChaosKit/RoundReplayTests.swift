@@ -63,7 +63,7 @@ struct RoundReplayTests {
             kind: round.fault.kind, longestPause: 0, admitted: 1, refused: [:], missing: 0, repeated: 0, reordered: 0,
             falseLeaves: 0, battles: 1, requests: 1, findings: ["I8: lost"])
         result.setReplay(cluster, clockLibrary: options.clockLibrary)
-        // A user takes the options from the text of the report, which may have been written as JSON before.
+        // A user takes the options from the text of a report, which may have been made from the report's JSON.
         let report = try ChaosReport(json: ChaosReport(rounds: [result]).json)
         let marker = "again: plaza chaos "
         let hint = try #require(report.table.split(separator: "\n").first { $0.contains(marker) })

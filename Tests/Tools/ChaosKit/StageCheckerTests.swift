@@ -102,7 +102,7 @@ struct StageCheckerTests {
         #expect(findings == (count == 1 ? [] : ["I3: walk 2 of the list has concert \(count) times"]))
     }
 
-    @Test func `the shortest history of a wrong walk is the walk, and of a wrong seat the stage with it`() throws {
+    @Test func `the shortest history of a wrong walk is the walk, and that of a wrong seat is its stage`() throws {
         var history = Fixture.history()
         history.livesOfAllWalks = [Fixture.live]
         history.listWalks = [

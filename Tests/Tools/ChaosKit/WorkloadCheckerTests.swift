@@ -185,7 +185,7 @@ struct WorkloadCheckerTests {
         // The client reads this item only now, although the item had arrived before the leave.
         feed.append([Fixture.endedBattle(3, score: 7)])
         #expect(feed.hasLeft)
-        // If the item were recorded, it would end the gap of the leave, which hides all numbers after 1.
+        // The gap of the leave hides all numbers after 1. If the item were recorded, it would end this gap.
         #expect((1...4).filter { feed.hasGap(at: $0) } == [2, 3, 4])
         #expect(Self.findings { $0.feeds.append(feed) } == [])
     }
@@ -227,7 +227,7 @@ struct WorkloadCheckerTests {
         #expect(Self.battleFindings(gapAfter) { $0.battleReads = [Self.correctRead] } == expected)
     }
 
-    @Test func `only a gap directly before a battle's first stage excuses that the battle's begin is missing`() {
+    @Test func `only a gap directly before a battle's first stage excuses that the battle's start is missing`() {
         #expect(
             Self.battleFindings([
                 .gap, Fixture.runningBattle(4, begins: 0), Fixture.endedBattle(8, score: 7, begins: 0),

@@ -34,7 +34,8 @@ import Testing
     }
 
     @Test func `only services that send requests to the app's backend get the secret`() throws {
-        // Directories report events to the backend. Only with a hook before calls, gateways ask the backend, too.
+        // A room-directory reports events to the backend. A gateway asks the backend only if there is a hook before
+        // calls.
         for kind in ServiceKind.allCases {
             #expect(try Self.part(kind).contains(Self.secret) == (kind == .roomDirectory))
             let partWithBeforeHook = try Self.part(kind, beforeHook: #","before":{"gift":"refuse"}"#)

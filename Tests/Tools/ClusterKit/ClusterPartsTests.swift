@@ -93,7 +93,7 @@ import Tokens
         try AppsFile.prepare(at: path, feedBudget: 60)
         let withNewBudget = try readKeyAndBudget()
         #expect(withNewBudget == (initial.key, 60))
-        // Without a budget, the file keeps the one that it has.
+        // Without a new budget, the file keeps its budget.
         try AppsFile.prepare(at: path, feedBudget: nil)
         let withoutBudget = try readKeyAndBudget()
         #expect(withoutBudget == (initial.key, 60))

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of the commands by which a cluster causes faults, and of the check that a process has loaded a library.
 struct FaultCommandTests {
-    @Test func `a limit that could not be set is an error`() async {
+    @Test func `a limit of the file size that cannot be set is an error`() async {
         // No process has the highest possible pid.
         await #expect(throws: ClusterError.commandFailed(command: "prlimit", reason: "ended with status 1")) {
             try await LocalCluster.limitFileSize(of: .max, to: 0)

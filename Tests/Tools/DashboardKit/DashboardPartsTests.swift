@@ -41,7 +41,7 @@ import Testing
         #expect(ring.samples(from: 0) == [2, 3, 4])
         #expect(ring.samples(from: 4) == [4])
         #expect(ring.samples(from: 5) == [])
-        // A page asks for index 99 if it got its samples from a dashboard that ran before: it gets all samples.
+        // A page that got its samples from an earlier dashboard may ask for a higher index. It gets all samples.
         #expect(ring.samples(from: 99) == [2, 3, 4])
     }
 

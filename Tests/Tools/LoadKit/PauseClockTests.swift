@@ -32,7 +32,7 @@ struct PauseClockTests {
         var clock = PauseClock()
         clock.recordDelivery(at: 10)
         clock.begin(at: 5000)
-        // The measurement begins when the live's first message is due; frames with join tips may still arrive before.
+        // The measurement begins when the live's first message is due. Frames with join tips may arrive before that.
         clock.recordDelivery(at: 4990)
         clock.end(at: 5050)
         clock.recordDelivery(at: 9000)

@@ -65,7 +65,7 @@ import Testing
         let atEnd = Self.totals([Self.fanout(10), Self.fanout(20), nil])
         #expect(atEnd.atLeast == [Self.admitted: 10] && atEnd.exact.isEmpty)
         #expect(atEnd.notes.first?.contains("did not answer at the end") == true)
-        // The first reading may contain counts from before the run.
+        // It is unknown how many of the first page's 10 belong to the run, so only the growth after this page is sure.
         let atFirst = Self.totals([nil, Self.fanout(10), Self.fanout(20)])
         #expect(atFirst.atLeast == [Self.admitted: 10] && atFirst.exact.isEmpty)
         #expect(atFirst.notes.first?.contains("did not answer at first") == true)

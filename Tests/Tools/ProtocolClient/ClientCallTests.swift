@@ -146,7 +146,7 @@ import Testing
         #expect(harness.takeActions().count == 1)
     }
 
-    @Test func `a client publishes counts and notices that it receives as events`() {
+    @Test func `a client publishes as events the counts and notices that it receives`() {
         var harness = ClientHarness.loggedIn()
         let count = LiveCount(live: "concert", count: 1, totalViewers: 2, stale: false, at: .init(milliseconds: 3))
         harness.receive(.counts(count))

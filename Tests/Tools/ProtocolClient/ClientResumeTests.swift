@@ -170,7 +170,7 @@ import Testing
         #expect(login.params.notices == "3-2")
     }
 
-    @Test func `a notice older than the client's last join does not remove it from the live`() throws {
+    @Test func `a notice older than a client's last join does not remove the client from the live`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join(ticket: 9)
         // The floor is the lowest ticket that is still valid, so the client's ticket 9 is valid.

@@ -6,8 +6,8 @@ import Testing
 
 /// How the tracker counts the items of a feed that a client receives, and finds repeated, late and missing items.
 ///
-/// `record` returns whether a frame's items are new (`fresh`), old (`known`), or old up to some count (`partlyKnown`).
-/// A late item counts as `reordered`.
+/// `record` returns whether all items of a frame are new (`fresh`), all are old (`known`), or only the first ones are
+/// old (`partlyKnown`, with their number). A late item counts as `reordered`.
 @Suite struct FeedOrderTrackerTests {
     /// Lets the tracker record a frame whose items have these numbers.
     private func record(

@@ -48,7 +48,7 @@ struct PartitionOwnersTests {
     @Test func `a spread is even if each partition has one owner, and each instance its share`() throws {
         let half = try Self.spread(["a": Array(0..<6), "b": Array(6..<12)])
         #expect(half.isEven && half.fairShare == 6...6 && half.text == "seat 6, 6")
-        // 12 partitions of five instances: two or three each.
+        // Five instances share 12 partitions: each has two or three.
         let fifth = try Self.spread(["a": [0, 1, 2], "b": [3, 4, 5], "c": [6, 7], "d": [8, 9], "e": [10, 11]])
         #expect(fifth.isEven && fifth.fairShare == 2...3)
     }
@@ -77,7 +77,7 @@ struct PartitionOwnersTests {
     }
 
     @Test func `the partitions whose owner has changed are counted, and those that the new instance took`() {
-        // The group gives each instance consecutive partitions, in the order of their names.
+        // The group gives each instance consecutive partitions, in the order of the instances' names.
         let before = Self.owners(["a": Array(0..<6), "b": Array(6..<12)])
         let after = Self.owners(["a": Array(0..<4), "b": Array(4..<8), "c": Array(8..<12)], lost: [9])
         #expect(
@@ -96,7 +96,8 @@ struct PartitionOwnersTests {
                     let after = Self.consecutive(partitions, names)
                     for moves in after.moves(since: before, newcomer: "new", of: partitions) {
                         #expect(moves.fault == nil, "\(partitions) partitions, \(names)")
-                        // Half of the partitions, and two for rounding, is what this assignor needs.
+                        // The limit is half of the number of partitions and instances, and there are at most four
+                        // instances.
                         #expect(moves.limit <= partitions / 2 + 2)
                     }
                 }
@@ -117,7 +118,9 @@ struct PartitionOwnersTests {
             ])
     }
 
-    /// Partitions as the assignor `range` spreads them: consecutive ones, the first instances get one more.
+    /// Partitions as the assignor `range` spreads them.
+    ///
+    /// Each instance gets consecutive partitions. If they cannot be divided evenly, the first instances get one more.
     private static func consecutive(_ partitions: Int, _ names: [String]) -> PartitionOwners {
         var owned: [String: [Int]] = [:]
         var next = 0

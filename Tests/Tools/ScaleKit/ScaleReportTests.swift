@@ -18,10 +18,9 @@ struct ScaleReportTests {
         ScaleReport(services: [ServiceScale(.barrage, steps: steps, changes: changes)])
     }
 
-    /// The addition of a second instance, which takes half of the 12 partitions; the longest pause of a feed was 150
-    /// ms.
+    /// The addition of a second instance, which takes half of the 12 partitions.
     ///
-    /// All viewers were on one gateway, and compared the order of 960 messages.
+    /// The longest pause of a feed was 150 ms. All viewers were on one gateway, and compared the order of 960 messages.
     private static var change: ScaleChange {
         var change = ScaleChange(from: 1, to: 2)
         change.pauseMilliseconds = 150.4
