@@ -8,7 +8,7 @@ package import MachineKit
 package struct MachineHarness<M: Machine> {
     package var machine: M
     package var rows = Journal<M.Key, M.Row>()
-    /// The time and the offset of the last input; each input and each tick has the next offset.
+    /// The clock, and the offset of the last input or tick; each input and each tick has the next offset.
     package var moment: Moment
 
     /// Creates a partition without rows.
@@ -20,13 +20,13 @@ package struct MachineHarness<M: Machine> {
         (self.machine, self.moment) = (machine, moment)
     }
 
-    /// The time of the last input.
+    /// The clock: the time of the last input or tick, unless the test has set it since then.
     package var now: Timestamp {
         get { self.moment.now }
         set { self.moment.now = newValue }
     }
 
-    /// The offset of the last input.
+    /// The offset of the last input or tick.
     package var offset: Int64 {
         get { self.moment.offset }
         set { self.moment.offset = newValue }
