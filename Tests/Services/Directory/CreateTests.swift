@@ -113,7 +113,7 @@ import Testing
     }
 
     /// Rules: R1.7, R3.15.
-    @Test func `a live that an app's server creates is scheduled until its owner joins, and has free seats`() {
+    @Test func `a live that an app's server creates is scheduled until its owner joins, and has the seat mode free`() {
         var directory = DirectoryHarness()
         _ = directory.sendWithFollowUps(createCommand(by: server(call: 1), owner: alice))
         #expect(directory.liveRow?.info.status == .scheduled)
@@ -161,7 +161,7 @@ import Testing
         #expect(directory.rows[.claim(UserKey(app, "alice"))] == nil)
         let createWithSplitWord = directory.sendWithFollowUps(
             createCommand(by: user("alice", call: 3), live, LiveChanges(liveName: "cas ino")))
-        #expect(results(createWithSplitWord).count == 1, "expected that the filter finds no word with a blank in it")
+        #expect(results(createWithSplitWord).count == 1, "expected success, because a blank splits the word")
         let update = LiveChanges(notice: "casino!")
         #expect(
             codes(directory.send(.updateInfo(live: live, changes: update, caller: user("alice", call: 4))))

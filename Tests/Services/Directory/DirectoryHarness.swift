@@ -79,7 +79,7 @@ extension DirectoryHarness {
     }
 }
 
-/// The caller of call number `counter` in the user's only session; `user("bob", call: 2)` is bob in his call 2.
+/// The caller of call number `counter` in the user's only session.
 ///
 /// A call with the number of an earlier call is a repetition of that call. By default the caller has joined the live;
 /// without a ticket (nil) the caller has not.

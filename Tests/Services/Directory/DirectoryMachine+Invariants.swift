@@ -102,7 +102,7 @@ extension DirectoryMachine {
 }
 
 extension DirectoryRows {
-    /// Whether the live of the page `key` of bans or mutes is running.
+    /// Whether `key` is a page of the bans or mutes of a running live.
     fileprivate func hasRunningLive(_ key: DirectoryKey) -> Bool {
         switch key {
         case .bans(let live, _), .mutes(let live, _):

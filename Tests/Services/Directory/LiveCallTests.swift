@@ -86,7 +86,7 @@ import Testing
         #expect(directory.rows.count == 0)
     }
 
-    @Test func `I2 a viewer's change of a live is rejected, and so is an end or a new admin by an admin`() {
+    @Test func `I2 a viewer cannot change a live, and an admin can neither end it nor set another admin`() {
         // bob is an admin, carl a viewer.
         var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)

@@ -54,8 +54,8 @@ import Testing
         #expect(try directory.roundTripsThroughStateTopic())
         directory.expectInvariants()
         // The new bans, which last 60 s, end. u1200 then has no ban, because its new ban replaced its old ban, which
-        // had no end. Ended bans are removed before the next input; here this is a repeated call, which changes
-        // nothing.
+        // had no end. Ended bans are removed before the next input. The next input is a repeated call, which changes
+        // nothing by itself.
         directory.now = directory.now + .seconds(60)
         _ = directory.send(unban)
         #expect(listedUsers() == names.filter { $0 != "u1300" && $0 != "u1200" })
