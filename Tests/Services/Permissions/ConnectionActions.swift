@@ -49,7 +49,9 @@ extension Action {
     /// Which of the two connected lives requests a battle.
     private enum Inviter { case liveOfCall, duet }
 
-    /// The live is connected with `duet`, and one of the two requests a battle; without `needResponse` it starts.
+    /// The live is connected with `duet`, and one of the two requests a battle.
+    ///
+    /// Without `needResponse` the battle starts at once.
     private static func battleRequested(by inviter: Inviter, needResponse: Bool) -> Preparation {
         { harness, key, caller in
             Action.connected(&harness, key, caller)

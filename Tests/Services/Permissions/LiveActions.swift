@@ -131,7 +131,7 @@ extension Action {
             "send a text as a muted user", viewer: .rejected(.userMuted),
             prepare: { harness, key, caller in
                 // Nobody may mute the owner, so a mute of the owner is rejected. A mute of an admin has no effect. A
-                // duration of -1 means without an end.
+                // duration of -1 means that the mute has no end.
                 let command = DirectoryCommand.mute(
                     live: key.live, users: [caller.userID], durationSeconds: -1, caller: harness.server())
                 _ = harness.send(.directoryCommand(key, command))

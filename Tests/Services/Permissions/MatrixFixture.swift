@@ -53,7 +53,7 @@ enum MatrixFixture {
             Self.place("sven", on: 3, key, &harness)
         }
         let key = LiveKey(MatrixHarness.app, Self.concert)
-        // A duration of -1 means without an end.
+        // A duration of -1 means that the mute has no end.
         _ = harness.send(
             .directoryCommand(key, .mute(live: key.live, users: ["mia"], durationSeconds: -1, caller: harness.server()))
         )
@@ -104,7 +104,7 @@ enum MatrixFixture {
         _ = harness.send(.seat(SeatInput(key, .place(user: user, seatIndex: seat, caller: harness.server()))))
     }
 
-    /// The command that bans a user without an end.
+    /// The command that bans a user until the ban is lifted.
     private static func ban(_ user: UserID, _ key: LiveKey, _ caller: Caller) -> DirectoryCommand {
         .ban(live: key.live, users: [user], durationSeconds: -1, reason: "", caller: caller)
     }

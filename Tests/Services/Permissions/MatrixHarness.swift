@@ -107,8 +107,8 @@ struct MatrixHarness {
 // MARK: - State that a rejected call must not change
 
 extension MatrixHarness {
-    /// The state of all machines, without the recorded outcomes of calls and the ledgers of feeds: a rejected call
-    /// changes these.
+    /// The state of all machines, without the recorded outcomes of calls and the ledgers of feeds, because a rejected
+    /// call changes both.
     struct State: Equatable {
         var directory: [DirectoryKey: DirectoryRow] = [:]
         var barrage: [BarrageKey: BarrageRow] = [:]

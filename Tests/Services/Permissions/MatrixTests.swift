@@ -23,7 +23,8 @@ import Testing
             // A server joins no live, and for a stranger, the live does not exist.
             let getsTicket = cell.hasJoined && cell.role != .server && cell.role != .stranger
             let isBanned = cell.role == .banned && cell.hasRole
-            // The owner is in the live. In a cell where the owner has not joined, a second device of the owner calls.
+            // The owner joined when the live was created, so the owner is a member also in the cell whose
+            // `hasJoined` is false. There the owner calls without a ticket, like a device that has not joined.
             let isOwner = cell.role == .owner && cell.hasRole
             let mustBeMember = isOwner || (getsTicket && !isBanned)
             #expect(isMember == mustBeMember, "\(cell)")
