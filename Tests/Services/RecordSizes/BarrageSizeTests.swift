@@ -57,13 +57,13 @@ import Testing
         #expect(send(.sendText(text: "x", extensionInfo: names, caller: Largest.caller(1, counter: 4))) == [])
         #expect(
             send(.sendCustom(businessID: halfMessage, data: halfMessage, caller: Largest.caller(1, counter: 5))) == [])
-        // More rejections than a session's window has outcomes.
+        // More rejections than the outcomes that a session's window stores.
         for counter in 10..<30 {
             let error = ReplyError(.giftCheckFailed, String(repeating: "\u{1}", count: 200), retryAfter: 1000)
             _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, counter: Int64(counter))))
         }
-        // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages. Only the
-        // number of users matters, not the number of sessions, so they have only ten sessions.
+        // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages of viewers.
+        // The size of the row depends on the number of users, not of sessions, so the users share ten sessions.
         fanout.partition.now = fanout.partition.now + .seconds(2)
         for index in 0..<9000 {
             _ = send(

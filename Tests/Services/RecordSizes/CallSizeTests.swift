@@ -6,7 +6,7 @@ import Testing
 
 /// The largest records that gateways write for calls.
 @Suite struct CallSizeTests {
-    /// The maximum size of an HTTP body in bytes; a WebSocket frame must be smaller.
+    /// The gateway's maximum size of an HTTP body in bytes; the maximum of a WebSocket frame is lower.
     private static let maxBodyBytes = 256 * 1024
 
     /// The bytes of the record that a gateway writes for a call with this body; nil for a call without a record.

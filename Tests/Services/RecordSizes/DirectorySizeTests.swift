@@ -47,7 +47,7 @@ import Testing
             let ticket = Ticket(Largest.offset + Int64(index))
             self.send(.floor(live: live, user: Largest.user(1000 + index), ticket: ticket), to: &directory)
         }
-        // The limit counts bytes in JSON, where each quotation mark takes two.
+        // The limit of a reason counts its bytes in JSON, where each quotation mark takes two.
         let reason = Largest.quotationMarks(bytes: SanctionLimits.reasonBytes / 2)
         let tenYearsInSeconds: Int64 = 10 * 365 * 86_400
         // A call may ban or mute 20 users, so 50 calls make the 1000 bans and 1000 mutes of the limit.
