@@ -22,14 +22,14 @@ struct ConnectionModelTests {
             let harness = unexplored.removeFirst()
             let state = harness.connectionModel
             for move in moves {
-                var (model, machine) = (state, harness)
-                let (machineOutcome, modelOutcome) = (machine.make(move), model.make(move))
+                var (model, nextHarness) = (state, harness)
+                let (machineOutcome, modelOutcome) = (nextHarness.make(move), model.make(move))
                 try #require(machineOutcome == modelOutcome, "\(move) in \(state)")
-                try #require(machine.connectionModel == model, "\(move) in \(state)")
+                try #require(nextHarness.connectionModel == model, "\(move) in \(state)")
                 steps += 1
                 guard reached.insert(model).inserted else { continue }
-                machine.resetRequestLimiters()
-                unexplored.append(machine)
+                nextHarness.resetRequestLimiters()
+                unexplored.append(nextHarness)
             }
         }
         #expect(reached.count > 60, "only \(reached.count) states were reached in \(steps) steps")
@@ -45,20 +45,21 @@ struct ConnectionModelTests {
         var reached: Set<BattleModel> = [harness.battleModel]
         var unexplored = [harness]
         var steps = 0
-        // A breadth-first search: states that need fewer moves come first. The model has no clock, so a state must be
-        // reached in so little time that no battle ends by itself.
+        // A breadth-first search: states that need fewer moves come first. The model has no clock, so it does not know
+        // that a battle ends after 300 s. With few moves, each of which takes at most 10 s unless it ends the battles,
+        // every state is reached earlier.
         while !unexplored.isEmpty {
             let harness = unexplored.removeFirst()
             let state = harness.battleModel
             for move in moves {
-                var (model, machine) = (state, harness)
-                let (machineOutcome, modelOutcome) = (machine.make(move), model.make(move))
+                var (model, nextHarness) = (state, harness)
+                let (machineOutcome, modelOutcome) = (nextHarness.make(move), model.make(move))
                 try #require(machineOutcome == modelOutcome, "\(move) in \(state)")
-                try #require(machine.battleModel == model, "\(move) in \(state)")
+                try #require(nextHarness.battleModel == model, "\(move) in \(state)")
                 steps += 1
                 guard reached.insert(model).inserted else { continue }
-                machine.resetRequestLimiters()
-                unexplored.append(machine)
+                nextHarness.resetRequestLimiters()
+                unexplored.append(nextHarness)
             }
         }
         #expect(reached.count > 20, "only \(reached.count) states were reached in \(steps) steps")
