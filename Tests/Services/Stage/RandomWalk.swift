@@ -23,7 +23,8 @@ protocol RandomWalk {
     mutating func randomInput() -> Tested.Input
     /// Handles an input and checks its effects.
     ///
-    /// - Returns: the effects that include the reply, if the input is a call.
+    /// - Returns: the effects. If a call is decided in two steps, these are the effects of the second step, which
+    ///   include the reply.
     mutating func send(_ input: Tested.Input) -> [Effect]
     /// Lets time pass and checks the effects of what falls due.
     mutating func advance(milliseconds: Int64)

@@ -7,7 +7,7 @@ import StageCore
 import Testing
 
 extension MachineHarness {
-    /// A partition whose first input has offset 101, above the ticket of every caller.
+    /// A partition whose first input has offset 101; every caller joined before, so all tickets are lower offsets.
     init(_ machine: M) {
         self.init(machine, at: Moment(now: Timestamp(milliseconds: 1_000_000), offset: 100))
     }

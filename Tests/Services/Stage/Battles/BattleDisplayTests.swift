@@ -7,8 +7,8 @@ import Testing
 
 /// Which battle each live of a connection shows: its own battle, otherwise a battle of other members (R10.13).
 ///
-/// The row of a live names the battle that it shows; a report to its seat machine also has the other battles. A battle
-/// lasts 60 s unless the test says otherwise.
+/// The row of a live names the battle that the live shows. A report to the live's seat machine also has the other
+/// battles of the connection. A battle lasts 60 s unless the test says otherwise.
 struct BattleDisplayTests {
     /// All battles in the last report to the seat machine of `live`: first the one that `live` shows, then the others.
     private func reportedBattles(_ effects: [Effect], to live: LiveID) -> [BattleView] {

@@ -8,8 +8,8 @@ import Testing
 
 /// Rows that can be decoded although no machine writes them: a machine that restores one must not crash.
 @Suite struct BattleRowTests {
-    // With the first argument the battle has no view, so it is only requested. With the second it is running, because
-    // it has a view, but the view has no sides. The duration is `Int64.max`: calculations with it must not overflow.
+    // With the first argument, the row has no view: the battle is only requested. With the second argument, the row has
+    // a view without sides: the battle is running. The duration is `Int64.max`, and no calculation may overflow.
     @Test(arguments: ["", #","view":{"id":"b-6","extensionInfo":"","startTime":1,"endTime":2,"sides":[]}"#])
     func `a battle whose row has no sides ends without a webhook event`(viewJSON: String) throws {
         let json = #"""

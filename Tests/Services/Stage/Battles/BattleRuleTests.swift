@@ -6,7 +6,9 @@ import Testing
 
 @testable import StageCore
 
-/// Rate limits and answers of battle requests, and an app's backend: its calls, its queries and its webhook events.
+/// The rate limit, the result codes and the answers of battle requests.
+///
+/// Other tests are about an app's backend: its calls, its queries and its webhook events.
 ///
 /// A battle is named after the offset of its request, and a battle request expires after 10 s unless the test says
 /// otherwise.
@@ -162,7 +164,7 @@ struct BattleRuleTests {
                     extensionInfo: "pk", expiresAt: creation + .seconds(10),
                     invitees: [.init(live: "bistro", hasAccepted: true), .init(live: "cafe", hasAccepted: false)]))
 
-        // cafe's answer is the last, so it starts the battle of arena and bistro.
+        // cafe's rejection is the last answer, so it starts the battle of arena and bistro.
         _ = harness.call("cafe") { .rejectBattle(battle: id, live: "cafe", caller: $0) }
         _ = harness.updateScores(id, [("arena", 3)])
         #expect(self.battleInfo(&harness, live: "cafe").code == .noBattleInRoom, "cafe takes no part")

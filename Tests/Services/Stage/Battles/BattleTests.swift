@@ -214,7 +214,7 @@ struct BattleTests {
     @Test func `I13 a live that leaves the connection rejects the battle request to it, or cancels its own`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
-        // A notice names the time at which each live has joined the connection.
+        // A notice names the time at which each live joined the connection.
         let joinTime = harness.machine.moment.now
         let firstBattle = harness.requestBattle("arena", against: "bistro", "cafe")
         _ = harness.call("bistro") { .acceptBattle(battle: firstBattle, live: "bistro", caller: $0) }

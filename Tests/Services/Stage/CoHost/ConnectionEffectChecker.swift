@@ -162,6 +162,8 @@ struct ConnectionEffectChecker {
     }
 
     /// Compares the reports with the rows: every live must have got the latest state (I12), except for delayed scores.
+    ///
+    /// The random walk changes no seats and mutes no host, so each report has the connection exactly as it is stored.
     mutating func compare(with rows: Journal<ConnectionKey, ConnectionRow>) {
         for key in rows.sortedKeys {
             guard case .live(let storedLive)? = rows[key] else { continue }

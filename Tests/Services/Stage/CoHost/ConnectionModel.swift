@@ -10,7 +10,7 @@ import Testing
 ///
 /// The model is for at most eight lives, so that a connection, which has space for nine, is never full.
 struct ConnectionModel: Hashable {
-    /// The lives that are open.
+    /// The lives that have been opened and have not ended.
     var running: Set<LiveID>
     /// Each connection as the set of its lives.
     var connections: Set<Set<LiveID>> = []

@@ -94,7 +94,7 @@ struct ConnectionRuleTests {
     }
 
     @Test(arguments: [(400, 2), (601, 7), (600, 9)])
-    func `I12 a connection with as many lives as its template has regions is full`(template: Int, capacity: Int) {
+    func `I12 a connection with as many lives as its template has space for is full`(template: Int, capacity: Int) {
         let lives = (0..<11).map { LiveID("l\($0)") }
         var harness = ConnectionHarness(lives)
         // l0 and l1 connect. With a capacity of 2 the connection is full now, so l1 cannot invite l9.

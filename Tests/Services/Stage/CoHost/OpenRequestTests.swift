@@ -5,7 +5,7 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Queries of the owners for open co-host requests and battle requests.
+/// The queries by which the owner of a live reads open co-host requests and open battle requests.
 struct OpenRequestTests {
     /// Rules: R8.25.
     @Test func `inviter and invitee read an open co-host request, until the request ends`() throws {

@@ -16,8 +16,9 @@ struct StageLayoutTests {
         (region.zorder > 0 ? "^" : "") + "\(region.x),\(region.y) \(region.width)x\(region.height)"
     }
 
-    /// The layout of the live `room` when the seats with the indices `occupied` are taken, seat 3 by the user `u3`.
+    /// The layout of the live `room` when the seats with the indices `occupied` are taken.
     ///
+    /// The user on seat 3, for example, is `u3`.
     /// Only a voice template has as many seats as `requestedSeats`; other templates have a fixed number.
     static func layout(
         template templateID: Int, occupied: [Int], requestedSeats: Int = 9, connection: ConnectionView? = nil
@@ -190,7 +191,7 @@ struct StageLayoutTests {
     }
 
     @Test func `a connection's template shows all lives, the own live first, and hosts before guests`() {
-        // trio has reported no seats, so that its host is shown.
+        // trio has reported no seats, so its host is shown instead of occupants.
         let view = ConnectionView(
             id: "c-1", members: [Self.member("duet", occupied: [0, 2]), Self.member("room"), Self.member("trio")],
             templateID: 600)
@@ -211,7 +212,9 @@ struct StageLayoutTests {
     }
 
     /// Rules: R7.13.
-    @Test func `a template decides whether other lives float over the own, are side by side, or form groups of six`() {
+    @Test
+    func `a template decides whether other lives float over the own live, stand beside it, or get groups of six seats`()
+    {
         let members = [Self.member("room"), Self.member("duet", occupied: [0])]
         let floating = Self.layout(
             template: 600, occupied: [0], connection: ConnectionView(id: "c-1", members: members, templateID: 601))

@@ -5,8 +5,11 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Invitations and placements, for which presence (the machine that knows who is in the live) has to find the guest in
-/// the live, and queries for open requests (R6.14, R6.16, R1.15).
+/// Invitations and placements, for which presence (the machine that knows who is in the live) must verify that the
+/// guest is in the live (R6.14, R6.16).
+///
+/// Other tests are about queries for open requests (R1.15), about applications that are cancelled or fail, and about
+/// the rate limit of seat calls.
 ///
 /// olga is the owner; adam and anna are admins.
 struct GuestMembershipTests {
@@ -125,7 +128,7 @@ struct GuestMembershipTests {
     }
 
     /// Rules: R1.15, R1.19.
-    @Test func `a host that joins late can read all open requests`() {
+    @Test func `a host can read all open requests, and a repeated query gets a new answer`() {
         var harness = SeatHarness()
         let expiry = harness.machine.moment.now + .seconds(60)
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "hi", caller: $0) }
@@ -234,7 +237,7 @@ struct GuestMembershipTests {
             harness.handle(.take(seatIndex: 1, caller: caller)).result == .seat(index: 1),
             "the rejected call may be sent again with its request id")
         for _ in 0..<2 * Limits.seatCallsPerSecond {
-            // All calls of the server have one session. A user could not make as many calls in its session.
+            // All these calls have the session of the server. A user could not make as many calls in one second.
             let server = harness.callers.server()
             #expect(
                 harness.handle(.kickOff(user: "gerd", caller: server)).code == .notOnSeat, "a server has no rate limit")

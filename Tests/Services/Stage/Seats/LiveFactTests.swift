@@ -5,7 +5,7 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Facts that other machines report to the seat machine, and repeated calls.
+/// Facts that other machines report to the seat machine, repeated calls, and the limits of requests.
 ///
 /// olga is the owner; adam and anna are admins. A seat index of -1 means any free seat. A presence epoch begins when
 /// presence (the machine that knows who is in a live) has lost its data in Redis.
@@ -164,8 +164,8 @@ struct LiveFactTests {
         _ = harness.call("gus") { .take(seatIndex: 2, caller: $0) }
         #expect(harness.handle(.leave(caller: rejectedCaller)).code == .notOnSeat, "a rejection is recorded too")
 
-        // A session's window has the outcomes of its last 16 calls, so 17 later calls displace the outcome of the first
-        // one. The pauses keep the calls below the rate limit.
+        // A session's window has the outcomes of its last 16 calls. So the 17 calls below displace the outcome of
+        // gina's first call. The pauses keep the calls below the rate limit.
         for _ in 0..<17 {
             _ = harness.advance(milliseconds: 500)
             _ = harness.call("gina") { .leave(caller: $0) }
@@ -176,7 +176,8 @@ struct LiveFactTests {
     @Test func `I15 the row of a session is removed six minutes after its last call, rounded up to ten seconds`() {
         var harness = SeatHarness()
         // The clock begins at 1,000,000 ms, so the call is made at 1,000,001 ms. Its outcome expires 60,000 ms later,
-        // rounded up to 1,070,000 ms. The row is removed `droppedCounterLifetime` (300,000 ms) after that.
+        // and its counter `droppedCounterLifetime` (300,000 ms) after that, at 1,360,001 ms. Each time is rounded up to
+        // a multiple of 10,000 ms.
         _ = harness.advance(milliseconds: 1)
         _ = harness.call("gina") { .leave(caller: $0) }
         #expect(harness.machine.rows.count == 2, "the rows of the stage and of the session")

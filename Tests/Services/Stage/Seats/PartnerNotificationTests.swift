@@ -11,7 +11,7 @@ import Testing
 ///
 /// A live and a connection may both have the template 600 or 601. Only a live may have the template 800 or 801.
 struct PartnerNotificationTests {
-    /// The connection of `room` with `duet`, in which the owner dora sits on the only seat.
+    /// The connection of `room` with `duet`, which has reported one occupied seat: that of its owner, dora.
     private static let viewWithDuet = ConnectionView(
         id: "c-1",
         members: [

@@ -221,7 +221,7 @@ struct SeatMachineTests {
         #expect(apply(&withoutSeats, "gina", seat: -1) == .roomHasNoSeats)
         var unopened = SeatHarness.unopened
         #expect(apply(&unopened, "gina", seat: -1) == .noSuchRoom)
-        // The live ends, so that it does not exist any more.
+        // A live that has ended does not exist any more.
         _ = harness.handle(.ended(ending: ending()))
         #expect(apply(&harness, "gus", seat: -1) == .noSuchRoom)
     }

@@ -5,10 +5,10 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Owners who leave and return, changed templates, changed names (R7.2, R7.1, R6.23).
+/// Owners who leave and return, changed templates and seat counts, and changed names (R7.2, R7.1, R6.23).
 ///
-/// A live whose info has `keepsOwner` keeps its owner: it reserves seat 0 for olga. A seat index of -1 means any free
-/// seat. The templates 600, 602 and 800 have nine seats each, 601 has seven and 400 has two.
+/// A live that is made with `keepsOwner: true` keeps its owner: it reserves seat 0 for olga. A seat index of -1 means
+/// any free seat. The templates 600, 602 and 800 have nine seats each, 601 has seven and 400 has two.
 struct SeatOwnerTests {
     @Test func `in a live that keeps its owner, an owner who returns gets seat 0, which nobody could take meanwhile`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))

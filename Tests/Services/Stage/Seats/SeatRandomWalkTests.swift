@@ -95,7 +95,8 @@ struct SeatRandomWalk: RandomWalk {
     private mutating func randomCommand(_ key: LiveKey) -> SeatCommand {
         let user = self.pick(Self.users)
         let caller = self.callers.user(self.pick(Self.users))
-        // Six of the twelve numbers give -1, which means any free seat. Seat 5 does not exist in every live.
+        // Six of the twelve numbers give -1, which means any free seat. A live has three to six seats, so the seats 3
+        // to 5 do not exist in every live.
         let index = max(-1, Int.random(in: -6...5, using: &self.random))
         let timeoutSeconds = Int64.random(in: 0...12, using: &self.random)
         // The more numbers a command has, the more often it is chosen.
@@ -250,8 +251,10 @@ struct StageEffectChecker {
         }
     }
 
-    /// Records the requests that an input opens, and the requests that it ends without a notice; `checkNotice` counts
-    /// those with a notice.
+    /// Records the requests that an input opens, and those ends of requests that `checkNotice` does not record.
+    ///
+    /// When an application is cancelled or its applicant leaves, each host gets a notice, so the input is counted
+    /// instead of the notices. When the live ends, there are no notices.
     private mutating func recordResult(_ result: CallResult?, of input: SeatInput, hasSucceeded: Bool) {
         let prefix = "\(input.key.live)/"
         switch input.command {

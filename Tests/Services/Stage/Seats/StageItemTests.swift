@@ -22,7 +22,8 @@ import Testing
     }
 
     /// Rules: R12.11.
-    @Test func `I9 however fast devices change, any second has at most five stage items, the last one current`() {
+    @Test
+    func `I9 however fast devices change, any second has at most five stage items, and the last item is up to date`() {
         var harness = self.openedHarness()
         // olga takes seat 1, and then turns the microphone on and off.
         _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
@@ -97,8 +98,8 @@ import Testing
     {
         var harness = self.openedHarness(mode: .free)
         var eventCounts: [Int] = []
-        // Each of ten users takes seat 1 and leaves it, four times: 80 events in much less than 200 ms. A user may make
-        // ten seat calls a second.
+        // Each of ten users takes seat 1 and leaves it, four times: 80 events, during which the clock does not advance.
+        // The eight calls of a user are below the rate limit of ten a second.
         for round in 0..<40 {
             let user = UserID("guest\(round % 10)")
             let taken = harness.call(user) { .take(seatIndex: 1, caller: $0) }
