@@ -16,8 +16,7 @@ extension ConnectionStep {
         self.setBattle(battle.id, battle)
         self.notifyBattleStarted(battle)
         for live in sides { self.updateLive(live) { $0.battleRequest = nil } }
-        let connectedLives = self.connection(battle.connection)?.members.map(\.live) ?? []
-        for live in sides + connectedLives.filter({ !sides.contains($0) }) {
+        for live in self.sidesAndConnectedLives(of: battle) {
             // The live shows this battle instead of the battle that it showed before, unless it takes part in another
             // running battle.
             if sides.contains(live) || !self.isInRunningBattle(live) {

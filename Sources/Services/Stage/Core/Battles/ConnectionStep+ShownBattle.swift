@@ -31,9 +31,7 @@ extension ConnectionStep {
 
     /// The lives that show the battle now: the sides first, then other lives of the connection.
     mutating func lives(showing battle: Battle) -> [LiveID] {
-        let sides = (battle.view?.sides ?? []).map(\.live)
-        let connectedLives = self.connection(battle.connection)?.members.map(\.live) ?? []
-        return (sides + connectedLives.filter { !sides.contains($0) }).filter { live in
+        self.sidesAndConnectedLives(of: battle).filter { live in
             self.live(live)?.value.battle == battle.id
         }
     }
@@ -43,11 +41,17 @@ extension ConnectionStep {
     ///
     /// A side that has left the connection is not notified.
     mutating func lives(notifiedOf battle: Battle) -> [LiveID] {
-        let sides = (battle.view?.sides ?? []).map(\.live)
-        let connectedLives = self.connection(battle.connection)?.members.map(\.live) ?? []
-        return (sides + connectedLives.filter { !sides.contains($0) }).filter { live in
+        self.sidesAndConnectedLives(of: battle).filter { live in
             battle.connection != nil && self.connectionID(of: live) == battle.connection
         }
+    }
+
+    /// The sides of a started battle, including those that have left the connection, then all other lives of its
+    /// connection.
+    mutating func sidesAndConnectedLives(of battle: Battle) -> [LiveID] {
+        let sides = (battle.view?.sides ?? []).map(\.live)
+        let connectedLives = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return sides + connectedLives.filter { !sides.contains($0) }
     }
 
     /// The battles that lives of the connection show, in the order in which they began.
