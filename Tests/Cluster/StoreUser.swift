@@ -19,10 +19,19 @@ final class StoreUser: @unchecked Sendable {
     private var receivedEvents: [String] = []
     private var subscriptions: Set<AnyCancellable> = []
 
-    /// `tokens`: makes the tokens of the user's token provider; nil for a user without a provider.
+    /// Makes a user who is not logged in.
+    ///
+    /// - Parameters:
+    ///   - id: the user's id.
+    ///   - harness: the cluster's gateways.
+    ///   - transport: the network, which the user's own network wraps.
+    ///   - session: the session to continue; nil for a new one.
+    ///   - callTimeout: how long a call may take.
+    ///   - tokens: makes the tokens of the user's token provider; nil for a user without a provider.
+    ///   - deliveryQueue: the queue on which the stores publish; nil for a queue of the user.
     init(
         _ id: String, _ harness: ClusterHarness, over transport: LoopTransport, session: String? = nil,
-        callTimeout: Duration = .seconds(15), tokens: TokenSource? = nil
+        callTimeout: Duration = .seconds(15), tokens: TokenSource? = nil, deliveryQueue: DispatchQueue? = nil
     ) {
         self.id = id
         self.network = UnreliableTransport(transport)
@@ -31,7 +40,8 @@ final class StoreUser: @unchecked Sendable {
             options: PlazaOptions(
                 gateways: harness.addresses.map { "ws://\($0.host):\($0.port)/v1" },
                 tokenProvider: tokens?.provider(for: id, harness),
-                transport: self.network, deliveryQueue: DispatchQueue(label: id), callTimeout: callTimeout,
+                transport: self.network, deliveryQueue: deliveryQueue ?? DispatchQueue(label: id),
+                callTimeout: callTimeout,
                 session: session))
         self.recordEvents(of: self.plaza.liveListStore.liveListEventPublisher)
         self.recordEvents(of: self.plaza.loginStore.loginEventPublisher)
@@ -130,10 +140,12 @@ struct StoresOfLive: Sendable {
     }
 }
 
-/// Waits until a condition holds.
+/// Waits until a condition holds, which is checked on the caller's actor.
 ///
 /// - Throws: `StoreTestFailure` with `what` if it does not hold within 30 s.
-func waitUntil(_ what: String, _ condition: () -> Bool) async throws {
+func waitUntil(
+    _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () -> Bool
+) async throws {
     let deadline = ContinuousClock.now + .seconds(30)
     while !condition() {
         if ContinuousClock.now > deadline { throw StoreTestFailure("not within 30 s: \(what)") }

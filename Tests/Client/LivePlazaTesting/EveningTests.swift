@@ -10,20 +10,13 @@ import Testing
 @MainActor @Suite struct EveningTests {
     private struct NotShown: Error { let what: String }
 
-    @Test func `an app in Swift 5 mode shows an evening`() async throws {
-        let cluster = SimulatedCluster(seed: 5, queue: .main)
-        let evening = try AppInSwift5.Evening(
-            .init(prefix: "eve"), client: { user in Self.client(user, cluster) },
-            wait: { what, condition in try await Self.advance(cluster, until: what, condition) })
-        try await evening.play()
-    }
-
-    @Test func `an app in Swift 6 mode shows an evening`() async throws {
-        let cluster = SimulatedCluster(seed: 6, queue: .main)
-        let evening = try AppInSwift6.Evening(
-            .init(prefix: "eve"), client: { user in Self.client(user, cluster) },
-            wait: { what, condition in try await Self.advance(cluster, until: what, condition) })
-        try await evening.play()
+    @Test(arguments: [5, 6])
+    func `an app shows an evening`(swiftVersion: Int) async throws {
+        let cluster = SimulatedCluster(seed: UInt64(swiftVersion), queue: .main)
+        let play = swiftVersion == 5 ? AppInSwift5.Evening.play : AppInSwift6.Evening.play
+        try await play(
+            "eve", { user in Self.client(user, cluster) },
+            { what, condition in try await Self.advance(cluster, until: what, condition) })
     }
 
     private static func client(_ user: String, _ cluster: SimulatedCluster) -> LivePlaza {

@@ -14,48 +14,44 @@ public struct Evening {
     private let wait: Wait
 
     /// The ids of the evening's lives and users.
-    public struct Names: Sendable {
+    private struct Names {
         /// The host's live, which the viewer enters.
-        public let live: String
+        let live: String
         /// The live of the rival, who is another host.
-        public let rivalLive: String
-        /// The host's user id.
-        public let host: String
-        /// The rival's user id.
-        public let rival: String
-        /// The viewer's user id.
-        public let viewer: String
-
-        /// Makes names that begin with a prefix.
-        public init(prefix: String) {
-            (self.live, self.rivalLive) = ("\(prefix)-live", "\(prefix)-other")
-            (self.host, self.rival, self.viewer) = ("\(prefix)-host", "\(prefix)-rival", "\(prefix)-viewer")
-        }
+        let rivalLive: String
+        let host: String
+        let rival: String
+        let viewer: String
     }
 
-    /// Makes the screens.
+    /// Plays the evening.
     ///
     /// - Parameters:
-    ///   - names: the ids.
+    ///   - prefix: the beginning of the ids of all lives and users.
     ///   - client: returns the client of a user who is logged in.
     ///   - wait: waits for a condition.
-    public init(_ names: Names, client: (_ user: String) throws -> LivePlaza, wait: @escaping Wait) rethrows {
-        self.names = names
-        self.host = RoomScreen(plaza: try client(names.host), liveID: names.live)
-        self.rival = RoomScreen(plaza: try client(names.rival), liveID: names.rivalLive)
-        self.viewer = RoomScreen(plaza: try client(names.viewer), liveID: names.live)
-        self.wait = wait
+    /// - Throws: an error of `client` or `wait`; a screen that does not show what it should makes `wait` fail.
+    public static func play(
+        prefix: String, client: @MainActor (_ user: String) async throws -> LivePlaza, wait: @escaping Wait
+    ) async throws {
+        let names = Names(
+            live: "\(prefix)-live", rivalLive: "\(prefix)-other", host: "\(prefix)-host", rival: "\(prefix)-rival",
+            viewer: "\(prefix)-viewer")
+        let evening = Evening(
+            host: RoomScreen(plaza: try await client(names.host), liveID: names.live),
+            rival: RoomScreen(plaza: try await client(names.rival), liveID: names.rivalLive),
+            viewer: RoomScreen(plaza: try await client(names.viewer), liveID: names.live), names: names, wait: wait)
+        try await evening.play()
     }
 
-    /// Plays the evening; throws if a screen does not show what it should.
-    public func play() async throws {
+    private func play() async throws {
         try await self.goLiveAndFindLives()
         try await self.chatAndSell()
         try await self.seatViewer()
         try await self.connectAndFight()
         try await self.manageAudience()
         self.host.end()
-        try await self.expect(self.host, logs: "off air")
+        try await self.expect(self.host, logs: "end live")
     }
 
     private func expect(_ screen: RoomScreen, logs entry: String) async throws {
@@ -66,13 +62,13 @@ public struct Evening {
     private func goLiveAndFindLives() async throws {
         self.host.goLive(category: 3)
         self.rival.goLive(category: 4)
-        try await self.expect(self.host, logs: "on air")
-        try await self.expect(self.rival, logs: "on air")
+        try await self.expect(self.host, logs: "go live")
+        try await self.expect(self.rival, logs: "go live")
         // A gateway lists a new live after some seconds, so the viewer reads the list again until it has both.
         try await self.load(category: nil) { $0.contains(self.names.live) && $0.contains(self.names.rivalLive) }
         try await self.load(category: 3) { $0.contains(self.names.live) && !$0.contains(self.names.rivalLive) }
         self.viewer.enter()
-        try await self.expect(self.viewer, logs: "entered")
+        try await self.expect(self.viewer, logs: "enter")
     }
 
     /// Lets the viewer read the list until it is complete.

@@ -12,24 +12,27 @@ final class NamedWidget {
 /// Makes the widgets of the stage.
 final class WidgetMaker: StageWidgetDelegate {
     func createCoGuestView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> NamedWidget? {
-        // An empty seat and the background have no widget.
-        guard !seatInfo.userInfo.userID.isEmpty, viewLayer == .foreground else { return nil }
-        return NamedWidget("guest \(seatInfo.userInfo.userID)")
+        self.makeWidget("guest", seatInfo, viewLayer)
     }
 
     func createCoHostView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> NamedWidget? {
-        guard !seatInfo.userInfo.userID.isEmpty, viewLayer == .foreground else { return nil }
-        return NamedWidget("host \(seatInfo.userInfo.userID)")
+        self.makeWidget("host", seatInfo, viewLayer)
     }
 
     func createBattleView(seatInfo: SeatInfo) -> NamedWidget? { NamedWidget("fighter \(seatInfo.userInfo.userID)") }
     func createBattleContainerView() -> NamedWidget? { NamedWidget("score bar") }
+
+    /// Makes a widget above the video of a user; an empty seat and the background have none.
+    private func makeWidget(_ kind: String, _ seat: SeatInfo, _ layer: ViewLayer) -> NamedWidget? {
+        guard !seat.userInfo.userID.isEmpty, layer == .foreground else { return nil }
+        return NamedWidget("\(kind) \(seat.userInfo.userID)")
+    }
 }
 
 /// The screen of one live, for its host or a viewer, as app developers write it.
 ///
-/// The screen answers events as apps do: a host greets viewers, accepts guests and connects with other hosts; a viewer
-/// accepts an invitation. Like `AppCode`, the class is compiled as a plain class in Swift 5 mode, and on the main actor
+/// The screen answers events as apps do: a host greets viewers, accepts guests, and connects and battles with other
+/// hosts. Like `AppCode`, the class is compiled as a plain class in Swift 5 mode, and on the main actor
 /// in Swift 6 mode.
 #if swift(>=6)
 @MainActor
@@ -106,21 +109,9 @@ public final class RoomScreen {
     private func bindGuests() {
         self.guests.hostEventPublisher
             .sink { [weak self] event in
-                switch event {
-                case .onGuestApplicationReceived(let guestUser):
-                    self?.guests.acceptApplication(
-                        userID: guestUser.userID, completion: self?.logged("accept guest \(guestUser.userID)"))
-                case .onHostInvitationResponded(let isAccept, let guestUser):
-                    self?.log.append("\(guestUser.userID) \(isAccept ? "comes" : "declines")")
-                default: break
-                }
-            }
-            .store(in: &self.cancellables)
-        self.guests.guestEventPublisher
-            .sink { [weak self] event in
-                guard case .onHostInvitationReceived(let hostUser) = event else { return }
-                self?.guests.acceptInvitation(
-                    inviterID: hostUser.userID, completion: self?.logged("accept invitation of \(hostUser.userID)"))
+                guard case .onGuestApplicationReceived(let guestUser) = event else { return }
+                self?.guests.acceptApplication(
+                    userID: guestUser.userID, completion: self?.logged("accept guest \(guestUser.userID)"))
             }
             .store(in: &self.cancellables)
     }
@@ -170,7 +161,7 @@ public final class RoomScreen {
     }
 
     /// A completion that logs the name of the call, followed by the error's name if the call has failed.
-    private func logged(_ call: String) -> CompletionClosure {
+    private func logged<Value>(_ call: String) -> (Result<Value, ErrorInfo>) -> Void {
         { [weak self] result in
             switch result {
             case .success: self?.log.append(call)
@@ -208,16 +199,12 @@ public final class RoomScreen {
         var info = LiveInfo(seatTemplate: .videoDynamicGrid9Seats)
         info.liveID = self.liveID
         info.categoryList = [NSNumber(value: category)]
-        self.plaza.liveListStore.createLive(info) { [weak self] (result: Result<LiveInfo, ErrorInfo>) in
-            self?.log.append(((try? result.get()) != nil) ? "on air" : "not on air")
-        }
+        self.plaza.liveListStore.createLive(info, completion: self.logged("go live"))
     }
 
     /// Enters the live.
     public func enter() {
-        self.plaza.liveListStore.joinLive(liveID: self.liveID) { [weak self] result in
-            self?.log.append(((try? result.get()) != nil) ? "entered" : "not entered")
-        }
+        self.plaza.liveListStore.joinLive(liveID: self.liveID, completion: self.logged("enter"))
     }
 
     /// Sends a message to all in the live.
@@ -233,12 +220,6 @@ public final class RoomScreen {
     /// Applies for a seat.
     public func applyForSeat() {
         self.guests.applyForSeat(timeout: 30, extraInfo: nil, completion: self.logged("apply"))
-    }
-
-    /// Invites a viewer to a seat.
-    public func invite(_ viewer: String) {
-        self.guests.inviteToSeat(
-            userID: viewer, timeout: 30, extraInfo: nil, completion: self.logged("invite \(viewer)"))
     }
 
     /// Asks the host of another live to connect.
@@ -286,8 +267,6 @@ public final class RoomScreen {
 
     /// Ends the live.
     public func end() {
-        self.plaza.liveListStore.endLive { [weak self] result in
-            self?.log.append(((try? result.get()) != nil) ? "off air" : "still on air")
-        }
+        self.plaza.liveListStore.endLive(completion: self.logged("end live"))
     }
 }
